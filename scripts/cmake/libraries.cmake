@@ -1,0 +1,88 @@
+# Outside libraries. Each one has one owner room; a room whose library is missing is left out and the summary says so.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig)
+find_package(ZLIB)
+
+# mgb_find_library(DNNL HEADER dnnl.h NAMES dnnl): sets MGB_DNNL and makes the target mgb::dnnl.
+function(mgb_find_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER" "NAMES;HINTS;LIBRARY_HINTS")
+    string(TOLOWER ${name} target)
+    find_path(MGB_${name}_INCLUDE ${arg_HEADER} HINTS ${arg_HINTS})
+    find_library(MGB_${name}_LIBRARY NAMES ${arg_NAMES} HINTS ${arg_LIBRARY_HINTS})
+    mark_as_advanced(MGB_${name}_INCLUDE MGB_${name}_LIBRARY)
+    set(MGB_${name} OFF PARENT_SCOPE)
+    if(MGB_${name}_INCLUDE AND MGB_${name}_LIBRARY)
+        set(MGB_${name} ON PARENT_SCOPE)
+        add_library(mgb::${target} INTERFACE IMPORTED GLOBAL)
+        set_target_properties(mgb::${target} PROPERTIES
+            INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${MGB_${name}_INCLUDE}
+            INTERFACE_LINK_LIBRARIES ${MGB_${name}_LIBRARY})
+    endif()
+endfunction()
+
+mgb_find_library(DNNL HEADER dnnl.h NAMES dnnl)
+mgb_find_library(SQLITE HEADER sqlite3.h NAMES sqlite3)
+mgb_find_library(CMOCKA HEADER cmocka.h NAMES cmocka)
+mgb_find_library(NCURSES HEADER curses.h NAMES ncursesw)
+
+# Lua goes by several pkg-config names.
+set(MGB_LUA OFF)
+if(PkgConfig_FOUND)
+    foreach(name lua5.4 lua54 lua-5.4 lua)
+        pkg_check_modules(MGB_LUA_PC QUIET IMPORTED_TARGET GLOBAL "${name}>=5.4")
+        if(MGB_LUA_PC_FOUND)
+            set(MGB_LUA ON)
+            add_library(mgb::lua ALIAS PkgConfig::MGB_LUA_PC)
+            break()
+        endif()
+    endforeach()
+endif()
+
+# oneDNN of the distributions runs on GCC's OpenMP runtime, and base/parallel.c must share its threads. The file calls
+# that runtime by its stable entry points, so clang needs the library too but no OpenMP support of its own.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.so
+                OUTPUT_VARIABLE gomp_path OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT IS_ABSOLUTE "${gomp_path}")
+    set(gomp_path "")
+    find_library(MGB_GOMP_LIBRARY NAMES gomp libgomp.so.1)
+    mark_as_advanced(MGB_GOMP_LIBRARY)
+    if(MGB_GOMP_LIBRARY)
+        set(gomp_path ${MGB_GOMP_LIBRARY})
+    endif()
+endif()
+set(MGB_GOMP OFF)
+if(gomp_path)
+    set(MGB_GOMP ON)
+    add_library(mgb::gomp INTERFACE IMPORTED GLOBAL)
+    set_target_properties(mgb::gomp PROPERTIES INTERFACE_LINK_LIBRARIES ${gomp_path})
+endif()
+
+# CUDA: nvcc, the toolkit, cuBLAS and NCCL together make the plugin; without one of them there is none.
+set(MGB_NVCC OFF)
+set(MGB_CUBLAS OFF)
+set(MGB_NCCL OFF)
+set(MGB_CUDA_PLUGIN OFF)
+if(MGB_CUDA)
+    include(CheckLanguage)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES 75 80 90)
+    endif()
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        enable_language(CUDA)
+        set(MGB_NVCC ON)
+        find_package(CUDAToolkit)
+        if(TARGET CUDA::cublas)
+            set(MGB_CUBLAS ON)
+        endif()
+        mgb_find_library(NCCL HEADER nccl.h NAMES nccl
+                         HINTS ${CUDAToolkit_INCLUDE_DIRS} LIBRARY_HINTS ${CUDAToolkit_LIBRARY_DIR})
+        if(TARGET CUDA::cudart AND MGB_CUBLAS AND MGB_NCCL)
+            set(MGB_CUDA_PLUGIN ON)
+        endif()
+    endif()
+endif()
+
+find_package(MPI QUIET COMPONENTS C)
+set(MGB_MPI ${MPI_C_FOUND})
