@@ -3,6 +3,8 @@
 #define MGB_BASE_TEXT_H
 
 #include <mgb/status.h>
+#include <mgb/text.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,10 +20,10 @@ void mgb_text_add(struct mgb_text *text, const char *format, ...)
 enum mgb_status mgb_text_take(char **out, struct mgb_text *text);
 void mgb_text_done(struct mgb_text *text);
 
-/* "12.3 MiB" and such, into `out`; returns `out`. */
-char *mgb_format_bytes(char *out, size_t size, long long bytes);
-
-/* Of `count` names the nearest to `wanted` by edit distance, or NULL when none is near: "did you mean". */
-const char *mgb_nearest_name(const char *wanted, const char *const *names, int count);
+/* snprintf with numbers printed with '.' in any locale. */
+int mgb_format(char *out, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int mgb_format_list(char *out, size_t size, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 #endif
