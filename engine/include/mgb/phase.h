@@ -6,14 +6,14 @@
 
 /* What a task is for. Each task has exactly one phase; a device's time in a step is split by phase. */
 enum mgb_phase {
-    MGB_PHASE_INPUT,    /* reading or making the batch and moving it to the device */
-    MGB_PHASE_FETCH,    /* moving weights from their home to a tower's device */
-    MGB_PHASE_FORWARD,  /* forward operators of a tower; loss and metrics on the device that takes them */
+    MGB_PHASE_INPUT, /* reading or making the batch and moving it to the device */
+    MGB_PHASE_FETCH, /* moving weights from their home to a tower's device */
+    MGB_PHASE_FORWARD, /* forward operators of a tower; loss and metrics on the device that takes them */
     MGB_PHASE_BACKWARD, /* gradient operators, the loss' own gradient included */
-    MGB_PHASE_JOIN,     /* moving towers' outputs together, and their gradients back to the towers */
-    MGB_PHASE_SUM,      /* moving and adding towers' gradients; all-reduce */
-    MGB_PHASE_UPDATE,   /* clipping and the optimizer */
-    MGB_PHASE_WAIT,     /* a device with nothing to run; derived from the trace, never the phase of a task */
+    MGB_PHASE_JOIN,   /* moving towers' outputs together, and their gradients back to the towers */
+    MGB_PHASE_SUM,    /* moving and adding towers' gradients; all-reduce */
+    MGB_PHASE_UPDATE, /* clipping and the optimizer */
+    MGB_PHASE_WAIT, /* a device with nothing to run; derived from the trace, never the phase of a task */
     MGB_PHASE_COUNT
 };
 

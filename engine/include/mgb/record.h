@@ -6,7 +6,7 @@
  * form says "unknown", a text that may be NULL, or is named as nullable. So `{0}` plus the fields one knows is always
  * right, and unknown becomes NULL in the store.
  *
- * Two speeds. What comes every step (struct mgb_record) is of fixed size, is copied through the recorder's ring and
+ * Two speeds. What comes every step (record_step.h) is of fixed size, is copied through the recorder's ring and
  * costs the step thread well under a microsecond. What is rare is passed by pointer to the recorder's functions, which
  * return when it is stored.
  *
@@ -23,17 +23,7 @@
 #include <stdint.h>
 
 #include <mgb/phase.h>
-
-struct mgb_maybe_int {
-    int64_t value;
-    bool known;
-};
-struct mgb_maybe_real {
-    double value;
-    bool known;
-};
-#define MGB_KNOWN_INT(x) ((struct mgb_maybe_int){ .value = (x), .known = true })
-#define MGB_KNOWN_REAL(x) ((struct mgb_maybe_real){ .value = (x), .known = true })
+#include <mgb/record_step.h>
 
 enum mgb_outcome {
     MGB_OUTCOME_RUNNING,
@@ -47,117 +37,37 @@ enum mgb_outcome {
 /* "running", "ok", ...; never NULL. */
 const char *mgb_outcome_name(enum mgb_outcome outcome);
 
-/* ---- every step: fixed size, through the ring ---- */
-
-struct mgb_record_step {
-    int64_t segment;
-    int64_t step;     /* index in the run, from 0, warm-up steps counted; continues across segments */
-    int64_t epoch;    /* from 0 */
-    int64_t start_ns; /* session clock since the run began */
-    int64_t wall_ns;
-    int64_t examples; /* rows of all towers together */
-    double loss;      /* NaN and infinities are stored as NULL and named in loss_status */
-    bool has_loss;    /* false: simulated, or a step without one */
-    bool warmup;
-};
-
-/* Where one device's time of one step went. A phase's busy time is the union of its tasks' intervals on the device and
- * the links it drives; its exposed time is the part during which the device's compute queue ran nothing else. */
-struct mgb_record_step_device {
-    int64_t segment;
-    int64_t step;
-    const char *device; /* "/gpu:0" */
-    int64_t busy_ns[MGB_PHASE_COUNT];
-    int64_t exposed_ns[MGB_PHASE_COUNT];
-    int64_t finish_ns; /* from the step's start until this device's tower was done with backward */
-    bool has_finish;   /* false: no tower runs here */
-};
-
-struct mgb_record_metric {
-    int64_t segment;
-    int64_t step;      /* the last step trained before it was taken */
-    const char *split; /* "train", "test" */
-    const char *name;  /* "accuracy" */
-    double value;      /* NaN and infinities as with loss */
-};
-
-/* One task of a traced step. */
-struct mgb_record_task {
-    int64_t segment;
-    int64_t step;
-    const char *device; /* where it ran; for a copy, the device it arrives at */
-    const char *queue;  /* "/gpu:0 compute", "/gpu:0->/cpu:0" */
-    const char *kind;   /* "compute", "copy", "reduce", "allreduce", "update" */
-    const char *name;   /* "tower1/conv1/backward" */
-    enum mgb_phase phase;
-    int64_t start_ns; /* from the step's start; may be negative for work staged ahead */
-    int64_t duration_ns;
-    int64_t bytes; /* moved, 0 for compute */
-};
-
-/* The state of one device, about once a second. Integer readings may be MGB_NO_READING, so that the record stays small. */
-#define MGB_NO_READING INT64_MIN
-struct mgb_record_sample {
-    int64_t run;
-    int64_t segment; /* 0: between segments */
-    const char *device;
-    int64_t at_ns; /* session clock since the run began */
-    int64_t clock_khz;
-    int64_t memory_clock_khz;
-    int64_t power_mw;
-    int64_t temperature_mc; /* thousandths of a degree Celsius */
-    int64_t utilisation_ppm;
-    int64_t memory_used_bytes; /* of the whole device */
-    int64_t process_bytes;     /* of this process: resident set on the host */
-    const char *throttle;      /* reasons, comma separated; "" none; NULL not known */
-};
-
-enum mgb_record_kind {
-    MGB_RECORD_STEP,
-    MGB_RECORD_STEP_DEVICE,
-    MGB_RECORD_METRIC,
-    MGB_RECORD_TASK,
-    MGB_RECORD_SAMPLE,
-};
-struct mgb_record {
-    enum mgb_record_kind kind;
-    union {
-        struct mgb_record_step step;
-        struct mgb_record_step_device step_device;
-        struct mgb_record_metric metric;
-        struct mgb_record_task task;
-        struct mgb_record_sample sample;
-    };
-};
-
 /* ---- what it ran on ---- */
 
 struct mgb_record_device {
-    const char *name;                   /* "/gpu:0" */
-    const char *kind;                   /* "cpu", "cuda", "sim" */
-    const char *product;                /* "NVIDIA H100 80GB HBM3" */
-    const char *uuid;                   /* NULL unless the vendor gives one */
-    const char *pci;                    /* "0000:65:00.0" */
-    const char *compute_capability;     /* "9.0" */
-    const char *driver_version;         /* of this device */
-    struct mgb_maybe_int memory_bytes;  /* physical */
-    struct mgb_maybe_int cores;         /* CPU cores or multiprocessors */
-    struct mgb_maybe_real memory_gbps;  /* measured by the start-up probe, or from the machine file; 1e9 bytes/s */
-    struct mgb_maybe_real f32_tflops;   /* likewise */
+    const char *name;                  /* "/gpu:0" */
+    const char *kind;                  /* "cpu", "cuda", "sim" */
+    const char *product;               /* "NVIDIA H100 80GB HBM3" */
+    const char *uuid;                  /* NULL unless the vendor gives one */
+    const char *pci;                   /* "0000:65:00.0" */
+    const char *compute_capability;    /* "9.0" */
+    const char *driver_version;        /* of this device */
+    struct mgb_maybe_int memory_bytes; /* physical */
+    struct mgb_maybe_int cores;        /* CPU cores or multiprocessors */
+    struct mgb_maybe_real
+        memory_gbps; /* measured by the start-up probe, or from the machine file; 1e9 bytes/s */
+    struct mgb_maybe_real f32_tflops; /* likewise */
 };
 
 struct mgb_record_link {
     const char *from; /* device or switch name */
     const char *to;
-    const char *kind;                  /* "memory", "pcie", "nvlink", "network" */
-    struct mgb_maybe_int peer_access;  /* 0 or 1 */
-    struct mgb_maybe_real gbps;        /* one way, measured by the start-up probe, or from the machine file */
+    const char *kind;                 /* "memory", "pcie", "nvlink", "network" */
+    struct mgb_maybe_int peer_access; /* 0 or 1 */
+    struct mgb_maybe_real
+        gbps; /* one way, measured by the start-up probe, or from the machine file */
     struct mgb_maybe_int latency_ns;
 };
 
 /* Found again by `key`, so that runs of one machine share a row; newer readings of devices and links replace older. */
 struct mgb_record_machine {
-    const char *key; /* what makes it the same machine: a digest of its description, without versions or probes */
+    const char *
+        key; /* what makes it the same machine: a digest of its description, without versions or probes */
     const char *name; /* host name, or the machine file's name */
     bool simulated;
     const char *source; /* of a machine file: where its figures come from */
@@ -194,7 +104,8 @@ struct mgb_record_run {
     const char *script_digest;
     const char *command; /* what repeats it, quoted for a shell */
     const char *program_version;
-    const char *versions;    /* JSON object: driver, CUDA, cuDNN, NCCL, oneDNN, compiler; what this run really used */
+    const char *
+        versions; /* JSON object: driver, CUDA, cuDNN, NCCL, oneDNN, compiler; what this run really used */
     const char *environment; /* JSON object: variables and settings that can change the figures */
     const char *data;        /* what it trained on, as a short text */
 };
@@ -229,18 +140,18 @@ struct mgb_record_segment {
     int64_t run;
     struct mgb_record_placement asked;
     struct mgb_record_placement effective;
-    const char *gave_way;     /* what of the asked could not be had and why, a line each */
-    const char *tower_rows;   /* JSON array: rows a tower, in tower order */
-    const char *warmup_rule;  /* "fixed", "auto" */
+    const char *gave_way;    /* what of the asked could not be had and why, a line each */
+    const char *tower_rows;  /* JSON array: rows a tower, in tower order */
+    const char *warmup_rule; /* "fixed", "auto" */
     struct mgb_maybe_int warmup_steps;
-    const char *optimizer;    /* "sgd(lr=0.01, momentum=0.9)" */
+    const char *optimizer; /* "sgd(lr=0.01, momentum=0.9)" */
     const char *plan_digest;
     int64_t first_step; /* index in the run of its first step */
 };
 
 struct mgb_record_segment_end {
-    enum mgb_outcome outcome; /* not RUNNING */
-    const char *message;      /* NULL if ok */
+    enum mgb_outcome outcome;          /* not RUNNING */
+    const char *message;               /* NULL if ok */
     struct mgb_maybe_int steady;       /* 0 or 1; unknown unless a warm-up rule judged it */
     struct mgb_maybe_int warmup_steps; /* how many there were, if the rule found it out meanwhile */
 };
@@ -253,11 +164,12 @@ struct mgb_record_segment_stat {
     int64_t examples; /* of the timed steps */
     int64_t timed_ns; /* sum of their wall times */
     struct mgb_maybe_int median_ns, p5_ns, p95_ns, mean_ns, min_ns, max_ns;
-    struct mgb_maybe_int p99_ns; /* from 100 timed steps on */
+    struct mgb_maybe_int p99_ns;                    /* from 100 timed steps on */
     struct mgb_maybe_int ci95_low_ns, ci95_high_ns; /* of the median, from 6 timed steps on */
-    const char *interval_method; /* static text; NULL without an interval */
+    const char *interval_method;                    /* static text; NULL without an interval */
     struct mgb_maybe_int steady;
-    struct mgb_maybe_int unaccounted_ns; /* time between the timed steps: first start to last end, less timed_ns */
+    struct mgb_maybe_int
+        unaccounted_ns; /* time between the timed steps: first start to last end, less timed_ns */
     struct mgb_maybe_real loss_last;
 };
 
@@ -287,7 +199,7 @@ enum mgb_variable_role {
     MGB_VARIABLE_REPLICA,
     MGB_VARIABLE_DUPLICATE,
     MGB_VARIABLE_LEFTOVER,
-    MGB_VARIABLE_SLOT,
+    MGB_VARIABLE_SLOT
 };
 const char *mgb_variable_role_name(enum mgb_variable_role role);
 
@@ -310,7 +222,7 @@ struct mgb_record_duplicate {
     const char *why;
 };
 
-/* ---- sweeps, remarks ---- */
+/* ---- sweeps; notes, tags and baselines are plain arguments of the store ---- */
 
 struct mgb_record_sweep {
     const char *name;
@@ -320,28 +232,15 @@ struct mgb_record_sweep {
     struct mgb_maybe_int order_seed;
 };
 
-/* A point belongs to the run that measured it and is deleted with it, so that resuming measures it again. */
+/* A point is deleted with the run that measured it, so that resuming measures it again. */
 struct mgb_record_sweep_point {
     int64_t sweep;
     int64_t run;
-    int64_t point;    /* index in grid order, from 0 */
-    int64_t repeat;   /* from 0 */
-    int64_t position; /* in the order in which they ran, from 0 */
-    const char *settings; /* JSON object of the grid's values */
+    int64_t point;               /* index in grid order, from 0 */
+    int64_t repeat;              /* from 0 */
+    int64_t position;            /* in the order in which they ran, from 0 */
+    const char *settings;        /* JSON object of the grid's values */
     const char *settings_digest; /* of everything that makes it the same point */
-};
-
-struct mgb_record_note {
-    int64_t run;
-    const char *text;
-};
-struct mgb_record_tag {
-    int64_t run;
-    const char *name;
-};
-struct mgb_record_baseline {
-    const char *name; /* given again, it moves */
-    int64_t segment;
 };
 
 #endif
