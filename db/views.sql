@@ -1,0 +1,209 @@
+-- The documented views. They are dropped and made anew at every migration, so nothing here is data.
+-- SQLite has no percentile function before 3.47 and other builds lack sqrt: neither is used.
+
+-- One row a step, device and phase.
+CREATE VIEW step_phase AS
+SELECT segment_id, step, device, 'input' AS phase, input_busy_ns AS busy_ns, input_exposed_ns AS exposed_ns
+  FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'fetch', fetch_busy_ns, fetch_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'forward', forward_busy_ns, forward_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'backward', backward_busy_ns, backward_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'join', join_busy_ns, join_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'sum', sum_busy_ns, sum_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'update', update_busy_ns, update_exposed_ns FROM step_device
+UNION ALL
+SELECT segment_id, step, device, 'wait', wait_busy_ns, wait_exposed_ns FROM step_device;
+
+-- Per segment, device and phase: mean time a timed step, and its share of the steps' wall time.
+CREATE VIEW phase_share AS
+SELECT p.segment_id, p.device, p.phase,
+       count(*) AS steps,
+       sum(p.busy_ns) / 1e6 / count(*) AS busy_ms_mean,
+       sum(p.exposed_ns) / 1e6 / count(*) AS exposed_ms_mean,
+       CASE WHEN sum(s.wall_ns) > 0 THEN 1.0 * sum(p.busy_ns) / sum(s.wall_ns) END AS busy_share,
+       CASE WHEN sum(s.wall_ns) > 0 THEN 1.0 * sum(p.exposed_ns) / sum(s.wall_ns) END AS exposed_share
+  FROM step_phase AS p
+  JOIN step AS s ON s.segment_id = p.segment_id AND s.step = p.step
+ WHERE s.warmup = 0
+ GROUP BY p.segment_id, p.device, p.phase;
+
+-- Per segment, from the step rows: what segment_stat says of finished segments, for those still running too.
+-- Median of an even count: mean of the middle two. Percentiles: nearest rank.
+CREATE VIEW step_stats AS
+WITH ranked AS (
+    SELECT segment_id, wall_ns, start_ns, examples,
+           row_number() OVER (PARTITION BY segment_id ORDER BY wall_ns) AS place,
+           count(*) OVER (PARTITION BY segment_id) AS n
+      FROM step
+     WHERE warmup = 0
+)
+SELECT segment_id,
+       n AS timed_steps,
+       sum(examples) AS examples,
+       sum(wall_ns) AS timed_ns,
+       avg(CASE WHEN place IN ((n + 1) / 2, n / 2 + 1) THEN wall_ns END) / 1e6 AS step_ms_median,
+       max(CASE WHEN place = (5 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p5,
+       max(CASE WHEN place = (95 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p95,
+       max(CASE WHEN n >= 100 AND place = (99 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p99,
+       sum(wall_ns) / 1e6 / n AS step_ms_mean,
+       min(wall_ns) / 1e6 AS step_ms_min,
+       max(wall_ns) / 1e6 AS step_ms_max,
+       CASE WHEN sum(wall_ns) > 0 THEN sum(examples) * 1e9 / sum(wall_ns) END AS examples_per_s,
+       (max(start_ns + wall_ns) - min(start_ns) - sum(wall_ns)) / 1e6 AS unaccounted_ms
+  FROM ranked
+ GROUP BY segment_id;
+
+-- One row a segment with its run's columns. Figures of a finished segment come from segment_stat; those of one that is
+-- still running are worked out from its steps.
+CREATE VIEW run_summary AS
+SELECT r.id AS run_id,
+       s.id AS segment_id,
+       r.uuid AS run_uuid,
+       datetime(s.started_ms / 1000, 'unixepoch') AS started,
+       r.script,
+       r.program_version,
+       m.name AS model,
+       m.options AS model_options,
+       r.backend,
+       h.name AS machine,
+       r.simulated,
+       r.seed,
+       r.data,
+       s.optimizer,
+       s.strategy,
+       s.gpus,
+       s.gpu_list,
+       s.batch_mode,
+       s.batch_per_gpu,
+       s.global_batch,
+       s.cpu_relocation,
+       s.cpu_merge,
+       s.weights_at,
+       s.join_at,
+       s.loss_at,
+       s.sum_at,
+       s.update_at,
+       s.relocation,
+       s.allreduce,
+       s.bucket_mib,
+       s.overlap,
+       s.wire_type,
+       s.staged,
+       s.stale,
+       s.peer_access,
+       s.pinned,
+       s.graph,
+       s.bn,
+       s.precision,
+       s.recompute,
+       s.logical,
+       s.gpu_memory_bytes,
+       s.threads,
+       s.hosts,
+       s.gave_way,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.timed_steps
+            ELSE (SELECT count(*) FROM step WHERE segment_id = s.id AND warmup = 0) END AS steps,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.warmup_steps
+            ELSE (SELECT count(*) FROM step WHERE segment_id = s.id AND warmup = 1) END AS warmup_steps,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.median_ns / 1e6
+            ELSE (SELECT step_ms_median FROM step_stats WHERE segment_id = s.id) END AS step_ms_median,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.p95_ns / 1e6
+            ELSE (SELECT step_ms_p95 FROM step_stats WHERE segment_id = s.id) END AS step_ms_p95,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.timed_ns / 1e6 / nullif(st.timed_steps, 0)
+            ELSE (SELECT step_ms_mean FROM step_stats WHERE segment_id = s.id) END AS step_ms_mean,
+       st.ci95_low_ns / 1e6 AS step_ms_ci95_low,
+       st.ci95_high_ns / 1e6 AS step_ms_ci95_high,
+       CASE WHEN st.segment_id IS NOT NULL THEN st.examples * 1e9 / nullif(st.timed_ns, 0)
+            ELSE (SELECT sum(examples) * 1e9 / nullif(sum(wall_ns), 0)
+                    FROM step WHERE segment_id = s.id AND warmup = 0) END AS examples_per_s,
+       st.steady,
+       -- the fullest device of the kind; a simulated run has no measured peak, there the plan's is shown
+       (SELECT max(CASE r.simulated WHEN 1 THEN planned_bytes ELSE peak_bytes END)
+          FROM memory_total WHERE segment_id = s.id AND device LIKE '%/gpu:%') AS gpu_peak_bytes,
+       (SELECT max(CASE r.simulated WHEN 1 THEN planned_bytes ELSE peak_bytes END)
+          FROM memory_total WHERE segment_id = s.id AND device LIKE '%/cpu:%') AS cpu_peak_bytes,
+       (SELECT count(*) FROM duplicate WHERE segment_id = s.id) AS duplicate_count,
+       (SELECT coalesce(sum(bytes), 0) FROM duplicate WHERE segment_id = s.id) AS duplicate_bytes,
+       (SELECT loss FROM step WHERE segment_id = s.id ORDER BY step DESC LIMIT 1) AS loss_last,
+       s.outcome,
+       s.message,
+       r.outcome AS run_outcome,
+       r.machine_id,
+       r.model_id
+  FROM segment AS s
+  JOIN run AS r ON r.id = s.run_id
+  JOIN model AS m ON m.id = r.model_id
+  JOIN machine AS h ON h.id = r.machine_id
+  LEFT JOIN segment_stat AS st ON st.segment_id = s.id;
+
+-- Speed-up (rate against the baseline's) and efficiency (speed-up / gpus). The baseline is the newest one-GPU segment
+-- that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch: per GPU
+-- in weak scaling, in all in strong scaling. NULL without one.
+CREATE VIEW scaling AS
+WITH rated AS (
+    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.batch_mode,
+           CASE s.batch_mode WHEN 'strong' THEN s.global_batch ELSE s.batch_per_gpu END AS batch,
+           s.batch_per_gpu, s.global_batch, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge,
+           st.median_ns / 1e6 AS step_ms_median,
+           st.examples * 1e9 / st.timed_ns AS examples_per_s
+      FROM segment AS s
+      JOIN run AS r ON r.id = s.run_id
+      JOIN segment_stat AS st ON st.segment_id = s.id
+     WHERE s.outcome = 'ok' AND st.timed_ns > 0
+),
+alone AS (
+    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, batch_mode, batch
+                                 ORDER BY segment_id DESC) AS age
+      FROM rated
+     WHERE gpus = 1
+)
+SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.name AS machine, x.backend, x.simulated,
+       x.precision, x.strategy, x.cpu_relocation, x.cpu_merge, x.batch_mode, x.batch_per_gpu, x.global_batch, x.gpus,
+       x.step_ms_median, x.examples_per_s,
+       b.segment_id AS baseline_segment_id,
+       b.examples_per_s AS baseline_examples_per_s,
+       x.examples_per_s / b.examples_per_s AS speedup,
+       x.examples_per_s / b.examples_per_s / x.gpus AS efficiency
+  FROM rated AS x
+  JOIN model AS m ON m.id = x.model_id
+  JOIN machine AS h ON h.id = x.machine_id
+  LEFT JOIN alone AS b
+    ON b.age = 1 AND b.model_id = x.model_id AND b.machine_id = x.machine_id AND b.backend = x.backend
+       AND b.simulated = x.simulated AND b.precision IS x.precision AND b.batch_mode IS x.batch_mode
+       AND b.batch IS x.batch
+ WHERE x.gpus >= 1;
+
+-- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well.
+CREATE VIEW placement AS
+WITH newest AS (
+    SELECT r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy, s.gpus, s.batch_mode,
+           s.batch_per_gpu, s.global_batch, s.cpu_relocation, s.cpu_merge, st.median_ns / 1e6 AS ms,
+           row_number() OVER (PARTITION BY r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy,
+                                           s.gpus, s.batch_mode, s.batch_per_gpu, s.global_batch, s.cpu_relocation,
+                                           s.cpu_merge
+                              ORDER BY s.id DESC) AS age
+      FROM segment AS s
+      JOIN run AS r ON r.id = s.run_id
+      JOIN segment_stat AS st ON st.segment_id = s.id
+     WHERE s.outcome = 'ok' AND st.median_ns IS NOT NULL AND s.cpu_relocation IS NOT NULL AND s.cpu_merge IS NOT NULL
+)
+SELECT m.name AS model, m.options AS model_options, h.name AS machine, n.backend, n.simulated, n.precision, n.strategy,
+       n.gpus, n.batch_mode, n.batch_per_gpu, n.global_batch,
+       max(CASE WHEN n.cpu_relocation = 0 AND n.cpu_merge = 1 THEN n.ms END) AS reloc_off_merge_cpu,
+       max(CASE WHEN n.cpu_relocation = 0 AND n.cpu_merge = 0 THEN n.ms END) AS reloc_off_merge_gpu,
+       max(CASE WHEN n.cpu_relocation = 1 AND n.cpu_merge = 1 THEN n.ms END) AS reloc_on_merge_cpu,
+       max(CASE WHEN n.cpu_relocation = 1 AND n.cpu_merge = 0 THEN n.ms END) AS reloc_on_merge_gpu
+  FROM newest AS n
+  JOIN model AS m ON m.id = n.model_id
+  JOIN machine AS h ON h.id = n.machine_id
+ WHERE n.age = 1
+ GROUP BY n.model_id, n.machine_id, n.backend, n.simulated, n.precision, n.strategy, n.gpus, n.batch_mode,
+          n.batch_per_gpu, n.global_batch
+ ORDER BY model, model_options, machine, n.backend, n.simulated, n.precision, n.strategy, n.gpus, n.batch_mode,
+          n.batch_per_gpu, n.global_batch;
