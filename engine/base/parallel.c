@@ -51,7 +51,8 @@ void mgb_parallel_for(long long count, long long grain, mgb_range_function *f, v
         f(context, 0, count);
         return;
     }
-    struct team_work work = {.f = f, .context = context, .count = count, .grain = grain, .chunks = chunks};
+    struct team_work work = {
+        .f = f, .context = context, .count = count, .grain = grain, .chunks = chunks};
     /* The whole team even for few chunks: libgomp ends surplus threads of a smaller team and would start them anew. */
     atomic_store_explicit(&work.ready, 1, memory_order_release);
     GOMP_parallel(team_body, &work, (unsigned)threads, 0);

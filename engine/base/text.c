@@ -59,7 +59,8 @@ void mgb_text_add(struct mgb_text *text, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     size_t room = text->capacity - text->length;
-    int length = mgb_format_list(text->chars ? text->chars + text->length : NULL, room, format, args);
+    int length =
+        mgb_format_list(text->chars ? text->chars + text->length : NULL, room, format, args);
     if (length < 0 || !text_reserve(text, (size_t)length))
         text->failed = true;
     else if ((size_t)length >= room)

@@ -15,7 +15,9 @@ static void philox_gives_the_published_vectors(void **state)
     } vectors[] = {
         {0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
         {UINT64_MAX, UINT64_MAX, UINT64_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e,
+        {0x299f31d0a4093822,
+         0x85a308d3243f6a88,
+         0x0370734413198a2e,
          {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
     };
     for (int i = 0; i < 3; i++) {

@@ -1,0 +1,7 @@
+# Who may include whom, and who owns which outside library.
+. "$(dirname "$0")/common.sh"
+found=$(mktemp)
+# shellcheck disable=SC2046
+awk -v generated='^(db/mgb_sql_|app/script/mgb_lua_)[a-z0-9_]*[.]h$' -f "$lint/includes.awk" \
+    "$lint/include-rules" "$lint/outside-libraries" $(sources 'c h cu cuh' engine db app tests) >"$found"
+finish "$found"
