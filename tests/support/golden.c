@@ -15,7 +15,7 @@ struct golden golden_open(const char *path)
 {
     const char *root = getenv("MGB_SOURCE_DIR");
     char full[1024];
-    snprintf(full, sizeof full, "%s/tests/golden/%s", root ? root : MGB_SOURCE_DIR, path);
+    snprintf(full, sizeof full, "%s/tests/golden/%s", root ? root : ".", path);
     FILE *file = fopen(full, "rb");
     if (!file)
         fail_msg("golden file %s cannot be opened", full);
