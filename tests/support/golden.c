@@ -1,15 +1,12 @@
 /* See golden.h. */
 #include "tests/support/golden.h"
 
+#include "tests/support/check.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct golden golden_open(const char *path)
 {

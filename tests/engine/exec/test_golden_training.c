@@ -2,22 +2,11 @@
  * (tests/golden/make_training.py). Tolerance 1e-4 of the largest element; what is measured is around 1e-6. */
 #include <mgb/run.h>
 
+#include "tests/support/check.h"
 #include "tests/support/golden.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define OK(expr)                                                                                   \
-    do {                                                                                           \
-        if ((expr) != MGB_OK)                                                                      \
-            fail_msg("%s: %s", #expr, mgb_message_get());                                          \
-    } while (0)
 
 enum { MAX_STEPS = 4, MAX_INPUTS = 4 };
 
@@ -32,8 +21,8 @@ static int net_variable(struct net *net, const char *name, struct mgb_shape shap
 {
     struct mgb_init zeros = {.kind = MGB_ZEROS};
     int variable, tensor;
-    OK(mgb_graph_variable(net->graph, &variable, name, &shape, &zeros));
-    OK(mgb_graph_read(net->graph, &tensor, variable));
+    assert_ok(mgb_graph_variable(net->graph, &variable, name, &shape, &zeros));
+    assert_ok(mgb_graph_read(net->graph, &tensor, variable));
     net->scale[net->variable_count] = scale;
     net->variables[net->variable_count++] = variable;
     return tensor;
@@ -42,7 +31,7 @@ static int net_variable(struct net *net, const char *name, struct mgb_shape shap
 static int net_input(struct net *net, const char *name, struct mgb_shape shape, enum mgb_type type)
 {
     int tensor;
-    OK(mgb_graph_input(net->graph, &tensor, name, &shape, type));
+    assert_ok(mgb_graph_input(net->graph, &tensor, name, &shape, type));
     return tensor;
 }
 
@@ -50,11 +39,11 @@ static int net_dense(struct net *net, const char *name, int x, int in, int out, 
                      enum mgb_activation activation)
 {
     int y;
-    OK(mgb_graph_begin_scope(net->graph, name));
+    assert_ok(mgb_graph_begin_scope(net->graph, name));
     int w = net_variable(net, "kernel", (struct mgb_shape){2, {in, out}}, scale);
     int b = net_variable(net, "bias", (struct mgb_shape){1, {out}}, .1f);
     mgb_graph_end_scope(net->graph);
-    OK(mgb_op_dense(net->graph, &y, name, x, w, b, activation));
+    assert_ok(mgb_op_dense(net->graph, &y, name, x, w, b, activation));
     return y;
 }
 
@@ -71,40 +60,42 @@ static int net_conv(struct net *net, const char *name, int x, struct conv c)
     struct mgb_window window = {{c.size, c.size}, {c.stride, c.stride}, {c.dilation, c.dilation},
                                 c.padding,        {c.pad, c.pad},       c.groups};
     int y, b = -1;
-    OK(mgb_graph_begin_scope(net->graph, name));
+    assert_ok(mgb_graph_begin_scope(net->graph, name));
     int w = net_variable(net, "kernel",
                          (struct mgb_shape){4, {c.size, c.size, c.in / c.groups, c.out}}, c.scale);
     if (c.bias)
         b = net_variable(net, "bias", (struct mgb_shape){1, {c.out}}, .1f);
     mgb_graph_end_scope(net->graph);
-    OK(mgb_op_conv2d(net->graph, &y, name, x, w, b, &window, c.activation));
+    assert_ok(mgb_op_conv2d(net->graph, &y, name, x, w, b, &window, c.activation));
     return y;
 }
 
 static int net_pool(struct net *net, bool max, int x, int size, int stride, int pad)
 {
-    struct mgb_window window = {{size, size}, {stride, stride}, {1, 1},
-                                pad ? MGB_EXPLICIT : MGB_VALID, {pad, pad}, 1};
+    struct mgb_window window = {
+        {size, size}, {stride, stride}, {1, 1}, pad ? MGB_EXPLICIT : MGB_VALID, {pad, pad}, 1};
     int y;
-    OK(max ? mgb_op_max_pool2d(net->graph, &y, "pool", x, &window)
-           : mgb_op_avg_pool2d(net->graph, &y, "pool", x, &window));
-    OK(mgb_op_flatten(net->graph, &y, "flatten", y));
+    if (max)
+        assert_ok(mgb_op_max_pool2d(net->graph, &y, "pool", x, &window));
+    else
+        assert_ok(mgb_op_avg_pool2d(net->graph, &y, "pool", x, &window));
+    assert_ok(mgb_op_flatten(net->graph, &y, "flatten", y));
     return y;
 }
 
 static void net_classify(struct net *net, int logits)
 {
     int loss, label = net_input(net, "label", (struct mgb_shape){0, {0}}, MGB_I32);
-    OK(mgb_graph_output(net->graph, "logits", logits));
-    OK(mgb_op_softmax_cross_entropy(net->graph, &loss, "loss", logits, label));
-    OK(mgb_graph_loss(net->graph, loss, 1));
+    assert_ok(mgb_graph_output(net->graph, "logits", logits));
+    assert_ok(mgb_op_softmax_cross_entropy(net->graph, &loss, "loss", logits, label));
+    assert_ok(mgb_graph_loss(net->graph, loss, 1));
 }
 
 static void net_regress(struct net *net, int prediction, int width, float weight)
 {
     int loss, target = net_input(net, "target", (struct mgb_shape){1, {width}}, MGB_F32);
-    OK(mgb_op_mean_squared_error(net->graph, &loss, "mse", prediction, target));
-    OK(mgb_graph_loss(net->graph, loss, weight));
+    assert_ok(mgb_op_mean_squared_error(net->graph, &loss, "mse", prediction, target));
+    assert_ok(mgb_graph_loss(net->graph, loss, weight));
 }
 
 struct trained {
@@ -123,7 +114,8 @@ static void compare(const struct golden *golden, const char *kind, int number, c
                     int64_t count, int every)
 {
     int64_t kept = (count + every - 1) / every;
-    float *want = calloc((size_t)kept, sizeof *want), *sample = calloc((size_t)kept, sizeof *sample);
+    float *want = calloc((size_t)kept, sizeof *want),
+          *sample = calloc((size_t)kept, sizeof *sample);
     char label[32];
     snprintf(label, sizeof label, "%s%d", kind, number);
     golden_read(golden, label, want, kept);
@@ -142,19 +134,19 @@ static void write_weights(struct mgb_run *run, const struct net *net)
         int64_t count = mgb_graph_variable_at(net->graph, net->variables[i]).count;
         float *values = calloc((size_t)count, sizeof *values);
         golden_formula(values, count, 100 + i, net->scale[i]);
-        OK(mgb_run_write(run, values, net->variables[i], -1));
+        assert_ok(mgb_run_write(run, values, net->variables[i], -1));
         free(values);
     }
 }
 
-static void compare_variables(struct mgb_run *run, const struct net *net, const struct golden *golden,
-                              bool gradient, int every)
+static void compare_variables(struct mgb_run *run, const struct net *net,
+                              const struct golden *golden, bool gradient, int every)
 {
     for (int i = 0; i < net->variable_count; i++) {
         int64_t count = mgb_graph_variable_at(net->graph, net->variables[i]).count;
         float *got = calloc((size_t)count, sizeof *got);
-        OK(gradient ? mgb_run_read_gradient(run, got, net->variables[i])
-                    : mgb_run_read(run, got, net->variables[i], -1));
+        assert_ok(gradient ? mgb_run_read_gradient(run, got, net->variables[i])
+                           : mgb_run_read(run, got, net->variables[i], -1));
         compare(golden, gradient ? "grad" : "weight", i, got, count, every);
         free(got);
     }
@@ -169,7 +161,7 @@ static void train_and_compare(struct net *net, const char *name, int steps,
     snprintf(path, sizeof path, "training/%s.txt", name);
     struct golden golden = golden_open(path);
     struct mgb_source source;
-    OK(mgb_source_memory(&source, net->graph, data, rows, false));
+    assert_ok(mgb_source_memory(&source, net->graph, data, rows, false));
     struct mgb_run_options options = {.graph = net->graph,
                                       .backend = "host",
                                       .optimizer = optimizer,
@@ -178,18 +170,18 @@ static void train_and_compare(struct net *net, const char *name, int steps,
                                       .guarded = true};
     mgb_placement_init(&options.placement);
     snprintf(text, sizeof text, "%d", gpus);
-    OK(mgb_placement_set(&options.placement, "gpus", text));
+    assert_ok(mgb_placement_set(&options.placement, "gpus", text));
     snprintf(text, sizeof text, "%d", rows);
-    OK(mgb_placement_set(&options.placement, "global_batch", text));
-    OK(mgb_placement_set(&options.placement, "strategy", strategy));
+    assert_ok(mgb_placement_set(&options.placement, "global_batch", text));
+    assert_ok(mgb_placement_set(&options.placement, "strategy", strategy));
     struct mgb_run *run;
-    OK(mgb_run_open(&run, &options));
+    assert_ok(mgb_run_open(&run, &options));
     write_weights(run, net);
     struct trained trained = {.steps = 0};
     struct mgb_step_sink sink = {&trained, keep_loss};
     for (int s = 0; s < steps; s++) {
         int64_t done;
-        OK(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 1}, &sink));
+        assert_ok(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 1}, &sink));
         if (s == 0)
             compare_variables(run, net, &golden, true, every);
         float loss = (float)trained.loss[s];
@@ -204,7 +196,7 @@ static void train_and_compare(struct net *net, const char *name, int steps,
 static struct net net_make(const char *name)
 {
     struct net net = {0};
-    OK(mgb_graph_make(&net.graph, name));
+    assert_ok(mgb_graph_make(&net.graph, name));
     return net;
 }
 
@@ -224,7 +216,7 @@ static void train_mlp(const char *name, struct mgb_optimizer optimizer)
     int h = net_input(&net, "x", (struct mgb_shape){1, {7}}, MGB_F32);
     h = net_dense(&net, "hidden", h, 7, 6, .5f, MGB_RELU);
     net_classify(&net, net_dense(&net, "out", h, 6, 3, .5f, MGB_LINEAR));
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     const void *data[] = {x, label};
     static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
     for (int i = 0; i < 3; i++)
@@ -301,7 +293,7 @@ static void convolution_and_max_pooling_match(void **state)
                  (struct conv){3, 3, 8, 1, 1, 0, 1, MGB_VALID, MGB_RELU, .3f, true});
     h = net_pool(&net, true, h, 2, 2, 0);
     net_classify(&net, net_dense(&net, "out", h, 3 * 3 * 8, 4, .2f, MGB_LINEAR));
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     const void *data[] = {x, label};
     train_and_compare(&net, "conv_pool", 2, sgd(.1f), data, 4, "outputs", 1, 1);
     train_and_compare(&net, "conv_pool", 2, sgd(.1f), data, 4, "gradients", 3, 1);
@@ -317,10 +309,11 @@ static void same_padding_and_average_pooling_match(void **state)
     struct net net = net_make("conv_same");
     int h = net_input(&net, "x", (struct mgb_shape){3, {8, 8, 2}}, MGB_F32);
     h = net_conv(&net, "a", h, (struct conv){3, 2, 4, 2, 1, 0, 1, MGB_SAME, MGB_TANH, .4f, true});
-    h = net_conv(&net, "b", h, (struct conv){3, 4, 6, 1, 1, 0, 1, MGB_SAME, MGB_SIGMOID, .3f, true});
+    h = net_conv(&net, "b", h,
+                 (struct conv){3, 4, 6, 1, 1, 0, 1, MGB_SAME, MGB_SIGMOID, .3f, true});
     h = net_pool(&net, false, h, 2, 2, 0);
     net_regress(&net, net_dense(&net, "out", h, 24, 5, .3f, MGB_LINEAR), 5, 1);
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     const void *data[] = {x, target};
     train_and_compare(&net, "conv_same", 2, sgd(.1f), data, 3, "outputs", 1, 1);
     train_and_compare(&net, "conv_same", 2, sgd(.1f), data, 3, "outputs", 2, 1);
@@ -341,7 +334,7 @@ static void groups_dilation_and_padding_match(void **state)
                  (struct conv){3, 4, 6, 1, 2, 2, 2, MGB_EXPLICIT, MGB_RELU, .3f, true});
     h = net_pool(&net, false, h, 3, 2, 1);
     net_classify(&net, net_dense(&net, "out", h, 72, 3, .2f, MGB_LINEAR));
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     const void *data[] = {x, label};
     train_and_compare(&net, "conv_groups", 2, sgd(.1f), data, 2, "outputs", 1, 1);
     train_and_compare(&net, "conv_groups", 2, sgd(.1f), data, 2, "allreduce", 2, 1);
@@ -362,13 +355,13 @@ static void shared_layers_and_weighted_losses_match(void **state)
     int w = net_variable(&net, "kernel", (struct mgb_shape){2, {4, 5}}, .5f);
     int bias = net_variable(&net, "bias", (struct mgb_shape){1, {5}}, .1f);
     int p, q, sum, both;
-    OK(mgb_op_dense(net.graph, &p, "shared", ta, w, bias, MGB_TANH));
-    OK(mgb_op_dense(net.graph, &q, "shared", tb, w, bias, MGB_TANH));
-    OK(mgb_op_add(net.graph, &sum, "add", p, q));
-    OK(mgb_op_concat(net.graph, &both, "concat", (int[]){sum, p}, 2, -1));
+    assert_ok(mgb_op_dense(net.graph, &p, "shared", ta, w, bias, MGB_TANH));
+    assert_ok(mgb_op_dense(net.graph, &q, "shared", tb, w, bias, MGB_TANH));
+    assert_ok(mgb_op_add(net.graph, &sum, "add", p, q));
+    assert_ok(mgb_op_concat(net.graph, &both, "concat", (int[]){sum, p}, 2, -1));
     net_classify(&net, net_dense(&net, "out", both, 10, 3, .5f, MGB_LINEAR));
     net_regress(&net, q, 5, .5f);
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     const void *data[] = {a, b, label, target};
     for (int gpus = 1; gpus <= 4; gpus += 3) {
         train_and_compare(&net, "siamese", 2, sgd(.1f), data, 6, "outputs", gpus, 1);
@@ -394,7 +387,7 @@ static void mnist_cnn_matches(void **state)
     h = net_pool(&net, true, h, 2, 2, 0);
     h = net_dense(&net, "hidden", h, 9216, 128, .02f, MGB_RELU);
     net_classify(&net, net_dense(&net, "logits", h, 128, 10, .1f, MGB_LINEAR));
-    OK(mgb_graph_finish(net.graph));
+    assert_ok(mgb_graph_finish(net.graph));
     assert_int_equal(mgb_graph_parameters(net.graph), 1199882);
     const void *data[] = {x, label};
     train_and_compare(&net, "mnist_cnn", 2, sgd(.05f), data, 8, "outputs", 1, 997);
