@@ -32,22 +32,22 @@ struct script_open_request {
 
 /* The figures of one segment so far (timed steps only), as r.step_ms and friends show them. */
 struct script_figures {
-    int64_t run_id, segment_id; /* 0 when nothing is recorded */
+    int64_t run_id, segment_id;  /* 0 when nothing is recorded */
     int64_t steps, warmup_steps; /* timed, and before them */
     double median_ms, p95_ms, mean_ms, ci95_low_ms, ci95_high_ms;
     double examples_per_s; /* examples / seconds over the timed steps */
     double loss;           /* of the last step; NaN before the first */
     int metric_count;
-    double metrics[16];    /* of the last step */
-    const char *outcome;   /* "ok", "oom", "error", "interrupted", "timeout"; static */
-    bool log_complete;     /* false: the store failed, what it said is in log_message */
+    double metrics[16];  /* of the last step */
+    const char *outcome; /* "ok", "oom", "error", "interrupted", "timeout"; static */
+    bool log_complete;   /* false: the store failed, what it said is in log_message */
     char log_message[256];
 };
 
 struct script_step_request {
-    int64_t warmup; /* steps that train and are logged, but not timed; -1: automatic */
-    int64_t steps;  /* timed steps on top; 0 with epochs */
-    int64_t epochs; /* whole epochs instead, warm-up within */
+    int64_t warmup;  /* steps that train and are logged, but not timed; -1: automatic */
+    int64_t steps;   /* timed steps on top; 0 with epochs */
+    int64_t epochs;  /* whole epochs instead, warm-up within */
     const float *lr; /* warmup + steps values, or NULL */
     int trace_every;
 };
@@ -62,7 +62,8 @@ struct script_services {
     void *context;
 
     /* MGB_OOM: the placement does not fit; the run row says so, nothing is held. */
-    enum mgb_status (*open)(void *context, struct script_session **out, const struct script_open_request *request);
+    enum mgb_status (*open)(void *context, struct script_session **out,
+                            const struct script_open_request *request);
     /* Ends the run (outcome "ok" unless something failed before) and frees everything. */
     void (*close)(struct script_session *session);
     /* Ends the run's record but keeps weights for evaluate, save, digest and check: what mgb.run does at its end. */
@@ -70,7 +71,8 @@ struct script_services {
 
     /* Returns after the commit of every step it reports. MGB_INTERRUPTED keeps what was done. */
     enum mgb_status (*step)(struct script_session *session, struct script_figures *figures,
-                            struct script_losses *losses, const struct script_step_request *request);
+                            struct script_losses *losses,
+                            const struct script_step_request *request);
     /* One new segment if anything changed; refused: the old one stays in force. */
     enum mgb_status (*set)(struct script_session *session, struct mgb_change *change,
                            const struct mgb_placement *placement, uint64_t fresh);
@@ -83,18 +85,20 @@ struct script_services {
     enum mgb_status (*figures)(struct script_session *session, struct script_figures *out);
 
     /* Sweeps. `find` tells whether a finished run of this sweep, point and repeat is stored and gives its figures. */
-    enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out, const char *sweep,
-                                  const char *point, int repeat);
+    enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out,
+                                  const char *sweep, const char *point, int repeat);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */
     void (*progress)(void *context, const char *line);
     /* The script is a sweep: after a crash it may be started again from the top. */
     void (*restartable)(void *context);
 
     /* Read-only SQL; `row` is called for each row with `columns` texts (NULL for NULL) and types. */
-    enum mgb_status (*query)(void *context, const char *sql, const char *const *parameters, int parameter_count,
-                             bool (*row)(void *row_context, int columns, const char *const *names,
-                                         const char *const *values, const int *types /* SQLite's: 1 int, 2 real, 3 text, 5 null */),
-                             void *row_context);
+    enum mgb_status (*query)(
+        void *context, const char *sql, const char *const *parameters, int parameter_count,
+        bool (*row)(void *row_context, int columns, const char *const *names,
+                    const char *const *values,
+                    const int *types /* SQLite's: 1 int, 2 real, 3 text, 5 null */),
+        void *row_context);
     /* True when Ctrl-C was pressed: loops of the script's own end early. */
     bool (*interrupted)(void *context);
 };

@@ -1,0 +1,70 @@
+/* `io` for scripts: files can be read anywhere and written in the output folder only; no processes, no switching of the
+ * standard files. */
+#include "app/script/host.h"
+#include "app/script/paths.h"
+#include <limits.h>
+#include <lualib.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether `path` lies in the folder `root` once links are followed. A file that is not there yet lies where its folder
+ * does. */
+static bool path_inside(const char *path, const char *root)
+{
+    char real_root[PATH_MAX], real[PATH_MAX];
+    if (!realpath(root, real_root))
+        return false;
+    if (!realpath(path, real)) {
+        char *folder = mgb_paths_folder(path);
+        bool found = folder && realpath(folder, real);
+        free(folder);
+        if (!found)
+            return true; /* no such folder: opening it fails by itself, with the better reason */
+    }
+    size_t length = strlen(real_root);
+    return strcmp(real_root, "/") == 0 ||
+           (strncmp(real, real_root, length) == 0 && (real[length] == '/' || real[length] == 0));
+}
+
+static int io_open(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    const char *mode = luaL_optstring(L, 2, "r");
+    const char *root = mgb_script_of(L)->output_dir;
+    if (strpbrk(mode, "wa+") && !path_inside(path, root))
+        return luaL_error(L,
+                          "io.open: \"%s\" cannot be written: scripts write only under the output "
+                          "folder, \"%s\"",
+                          path, root);
+    lua_settop(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 2, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int io_missing(lua_State *L)
+{
+    return luaL_error(L,
+                      "io.%s is not available in scripts; there are io.open, io.lines, io.read, "
+                      "io.write, io.stdin, io.stdout and io.stderr",
+                      luaL_tolstring(L, 2, NULL));
+}
+
+void mgb_script_open_io(lua_State *L)
+{
+    static const char *const removed[] = {"popen", "tmpfile", "input", "output", NULL};
+    luaL_requiref(L, LUA_IOLIBNAME, luaopen_io, 1);
+    for (const char *const *name = removed; *name; name++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, *name);
+    }
+    lua_getfield(L, -1, "open");
+    lua_pushcclosure(L, io_open, 1);
+    lua_setfield(L, -2, "open");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, io_missing);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,24 @@
+/* Where things lie: installed scripts, the user's modules, the configuration and data folders. Knows no Lua. An empty
+ * environment variable counts as unset. Strings that are handed out are the caller's (free), NULL when memory is out. */
+#ifndef MGB_APP_SCRIPT_PATHS_H
+#define MGB_APP_SCRIPT_PATHS_H
+
+#include <stdbool.h>
+
+char *mgb_paths_folder(const char *path); /* "a/b.lua" -> "a", "b.lua" -> "." */
+char *mgb_paths_join(const char *folder, const char *name);
+bool mgb_paths_is_file(const char *path);
+bool mgb_paths_is_folder(const char *path);
+
+/* The shipped scripts (models, experiments, machines, data): beside the program when installed, else the folder this was
+ * configured to install to, else the source tree it was built from; NULL when there is none. */
+char *mgb_paths_share(void);
+/* $XDG_DATA_HOME/mgbench, $XDG_CONFIG_HOME/mgbench, $XDG_STATE_HOME/mgbench, or their usual places under $HOME. */
+char *mgb_paths_data(void);
+char *mgb_paths_config(void);
+char *mgb_paths_state(void);
+
+/* The folders in which require looks after the script's own: `extra`, the user's, the shipped ones. */
+bool mgb_paths_modules(char ***out, int *count, const char *const *extra, int extra_count);
+
+#endif
