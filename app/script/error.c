@@ -157,21 +157,38 @@ void mgb_script_push_trace(lua_State *L, lua_State *from, int level)
     free(trace);
 }
 
-/* The column under which to put the caret: the last quoted word of the message that the line holds, else the line's
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Where `word` stands in the line on its own, not inside a longer name; -1 when it does not. */
+static int word_find(const char *line, int length, const char *word, int width)
+{
+    for (int i = 0; i + width <= length; i++) {
+        bool before = i > 0 && is_word(word[0]) && is_word(line[i - 1]);
+        bool after = i + width < length && is_word(word[width - 1]) && is_word(line[i + width]);
+        if (strncmp(line + i, word, (size_t)width) == 0 && !before && !after)
+            return i;
+    }
+    return -1;
+}
+
+/* The column under which to put the caret: the first quoted word of the message that the line holds, else the line's
  * first character. */
 static int caret_column(const char *line, int length, const char *message)
 {
-    int column = (int)strspn(line, " \t");
     for (const char *open = strpbrk(message, "'\""); open;) {
         const char *close = strchr(open + 1, *open);
         if (!close)
             break;
         int width = (int)(close - open - 1);
-        for (int i = 0; width > 0 && i + width <= length; i++)
-            if (strncmp(line + i, open + 1, (size_t)width) == 0)
-                return i;
+        int found = width > 0 ? word_find(line, length, open + 1, width) : -1;
+        if (found >= 0)
+            return found;
         open = strpbrk(close + 1, "'\"");
     }
+    int column = (int)strspn(line, " \t");
     return column < length ? column : 0;
 }
 

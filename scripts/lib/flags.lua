@@ -106,8 +106,8 @@ local function words_read(declared, values)
     local d = declared[name]
     if not d then
       local names = sorted_keys(declared)
-      for k, v in ipairs(names) do names[k] = flag_name(v) end
-      host.usage(("--%s: the script has no such flag%s"):format(flag, hint(flag, names)))
+      for k, v in ipairs(names) do names[k] = "--" .. flag_name(v) end
+      host.usage(("--%s: the script has no such flag%s"):format(flag, hint("--" .. flag, names)))
     end
     if not text and type(d.value) == "boolean" then
       text = "yes"
