@@ -30,6 +30,7 @@ function(mgb_room name)
         endif()
     endforeach()
     target_link_libraries(mgb_${name} PRIVATE ${arg_OUTSIDE})
+    set_property(TARGET mgb_${name} PROPERTY MGB_OUTSIDE ${arg_OUTSIDE})
     set_property(GLOBAL APPEND PROPERTY MGB_ROOMS ${name})
 endfunction()
 
