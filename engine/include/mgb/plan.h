@@ -2,8 +2,8 @@
  * The executor plays it on a backend, the simulator on a virtual clock; it can be printed, verified and counted without
  * being run.
  *
- * Classes. Towers with the same rows and the same role form a class, stored once; its tasks and buffers exist once per
- * instance when the plan is played, so a plan for 10,000 GPUs costs O(operators + GPUs). What happens once (joining,
+ * Classes. Towers with the same rows and the same role form a class (not always neighbours), stored once; its tasks and
+ * buffers exist once per instance when the plan is played, so a plan for 10,000 GPUs costs O(operators + GPUs). What happens once (joining,
  * the loss under `outputs`, summing, updating a shared weight) belongs to the root, class -1. A device that hosts root
  * work makes its tower a class of its own. mgb_plan_expand gives the flat form.
  *
@@ -26,9 +26,10 @@ enum mgb_arena_kind { MGB_ARENA_LASTING, MGB_ARENA_STEP, MGB_ARENA_OLD /* move p
 
 enum mgb_task_kind {
     MGB_TASK_COMPUTE,   /* one node of the graph: operands are inputs, outputs (wanted ones), workspace (or none) */
-    MGB_TASK_COPY,      /* dst, src: the same number of bytes; between devices or inside one */
+    MGB_TASK_COPY,      /* dst, src: the same number of bytes; between devices, or inside one on its compute queue */
     MGB_TASK_REDUCE,    /* dst, src...: dst = sum in tower order, f32; dst may be the first src */
-    MGB_TASK_ALLREDUCE, /* one operand, in place, on every tower; those with the same `collective` meet */
+    MGB_TASK_ALLREDUCE, /* one operand, in place, on every tower; those with the same `collective` meet. Its queue is
+                         * the copy queue from the device to itself, so that backward runs on meanwhile */
     MGB_TASK_FILL,      /* dst: zero bytes */
     MGB_TASK_NORM,      /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
     MGB_TASK_CLIP,      /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
@@ -44,9 +45,11 @@ enum mgb_queue_kind { MGB_QUEUE_COMPUTE, MGB_QUEUE_COPY };
 
 struct mgb_operand {
     int buffer;
-    int tower; /* MGB_OWN, or MGB_EACH_TOWER: this and the following operands (one a class, all so marked) together
-                  stand for one operand a tower, in tower order */
+    int tower; /* MGB_OWN; >= 0: the instance of that tower; or MGB_EACH_TOWER: this and the following operands (one a
+                  class, all so marked) together stand for one operand a tower, in tower order */
     int64_t offset, bytes;
+    int64_t row_bytes; /* a tower's own rows of a root buffer that holds the global batch: they start
+                          towers[].first_row * row_bytes after `offset`; 0: the same place for every tower */
     int layout; /* as in operator facts; 0 plain */
 };
 
@@ -61,7 +64,7 @@ struct mgb_task {
     int class;                /* MGB_ROOT or index of a class */
     int device;               /* topology index or MGB_SELF: whose compute queue, or destination of the copy */
     enum mgb_queue_kind queue;
-    int from;                 /* copies between devices: source device or MGB_SELF; the queue is the link from->device */
+    int from;                 /* MGB_QUEUE_COPY: source device or MGB_SELF; the queue is the link from->device; else -1 */
     int node;                 /* MGB_TASK_COMPUTE, else -1 */
     int rows;                 /* of the batch it works on; 0 when it has nothing to do with the batch */
     float scale;              /* gradient of a loss: loss weight / global rows; else 1 */
@@ -99,7 +102,9 @@ struct mgb_tower {
     int rows, first_row;         /* rows of the global batch [first_row, first_row + rows) */
 };
 
-/* Where a variable's values are. Storage identity is (buffer, offset, tower): two entries with the same one share. */
+/* Where a variable's values are in lasting arenas. Storage identity is (buffer, offset, tower): two entries with the same
+ * one share. The first entry of a (variable, role, slot) is the authoritative one. Mirrored weights: a master and slots of
+ * tower 0, then an entry a class that stands for all its towers (tower 0 among them). */
 enum mgb_role { MGB_ROLE_MASTER, MGB_ROLE_REPLICA, MGB_ROLE_SLOT, MGB_ROLE_LEFTOVER };
 struct mgb_storage {
     int variable;
@@ -107,7 +112,7 @@ struct mgb_storage {
     int slot;    /* MGB_ROLE_SLOT: its number; else -1 */
     int buffer;
     int64_t offset, bytes;
-    int tower;   /* instance for class buffers (mirrored weights), -1 for the root's */
+    int tower;   /* -1: the root's; >= 0: that tower's; MGB_EACH_TOWER: one in every tower of the buffer's class */
 };
 
 /* Scalars that the host reads after the step, in /cpu:0's step arena. Sums over rows; several parts are added in order. */
@@ -133,6 +138,7 @@ struct mgb_plan {
     enum mgb_plan_kind kind;
     const struct mgb_graph *graph;       /* borrowed */
     const struct mgb_topology *topology; /* borrowed */
+    enum mgb_strategy strategy;
     int global_rows, tower_count, class_count;
     int task_count, buffer_count, operand_count, wait_count, storage_count, result_count, use_count, traffic_count,
         collective_count;
@@ -175,7 +181,8 @@ void mgb_plan_free(struct mgb_plan *plan);
 enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan *from, const struct mgb_plan *to);
 
 /* MGB_OOM naming the first device whose limit (gpu_memory, or the topology's) is below what the plan needs;
- * `also` (may be NULL) is a second plan whose lasting arena must fit at the same time (a move). */
+ * `also` (may be NULL) is a second plan whose lasting arena must fit beside this one's (a move): the step arenas need not,
+ * the old one goes before the move and the new one comes after it. */
 enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also, int64_t gpu_memory);
 
 /* Structural check by an independent reading of the flat form: every wait there that is needed, no use before
@@ -208,5 +215,19 @@ struct mgb_place {
     int64_t offset;
 };
 struct mgb_place mgb_plan_place(const struct mgb_plan *plan, int buffer, int tower);
+
+/* The operands of one flat task, MGB_EACH_TOWER spelled out and rows resolved: `place` is where the operand's bytes begin. */
+struct mgb_flat_operand {
+    int operand; /* index into plan->operands */
+    int tower;   /* whose instance of the buffer; -1: the root's */
+    struct mgb_place place;
+    int64_t bytes, flip;
+    int layout;
+};
+/* Writes them to `out` (NULL: only counts) and returns how many; at most operand_count * tower_count. */
+int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower, struct mgb_flat_operand *out);
+
+/* Both plans have the same lasting arenas, byte for byte of the same meaning: no move is needed between them. */
+bool mgb_plan_same_lasting(const struct mgb_plan *a, const struct mgb_plan *b);
 
 #endif
