@@ -11,9 +11,11 @@ struct mgb_source {
     int64_t rows;
     /* The same batch at every call (synthetic): fetched once. */
     bool fixed;
+    /* Epochs are not shuffled. */
+    bool ordered;
     char description[160];
-    /* Writes rows first .. first+rows-1 of `epoch`'s order (shuffled by `seed` and epoch unless the source is ordered)
-     * for input `index` into out, plain layout. One thread at a time calls it. */
+    /* Writes rows first .. first+rows-1 of `epoch`'s order (shuffled by `seed` and epoch unless the source is ordered;
+     * epoch -1 is the stored order) for input `index` into out, plain layout. One thread at a time calls it. */
     enum mgb_status (*fill)(void *context, uint64_t seed, int64_t epoch, int64_t first, int64_t rows,
                             int index, void *out);
     void (*close)(void *context);
@@ -34,7 +36,8 @@ struct mgb_idx_file {
 enum mgb_status mgb_source_idx(struct mgb_source *out, const struct mgb_graph *graph,
                                const struct mgb_idx_file *files, int count, bool shuffle);
 /* Rows [begin, end) of another source, which stays the owner's. */
-enum mgb_status mgb_source_take(struct mgb_source *out, const struct mgb_source *of, int64_t begin, int64_t end);
+enum mgb_status mgb_source_take(struct mgb_source *out, const struct mgb_source *of,
+                                const struct mgb_graph *graph, int64_t begin, int64_t end);
 void mgb_source_close(struct mgb_source *source);
 
 /* Rows from memory, borrowed: data[i] holds `rows` rows of input i. For tests and for scripts. */

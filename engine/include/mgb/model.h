@@ -113,6 +113,8 @@ enum mgb_type mgb_tensor_type(const struct mgb_graph *graph, int tensor);
 
 int mgb_graph_input_count(const struct mgb_graph *graph);
 int mgb_graph_input_at(const struct mgb_graph *graph, int index, const char **name); /* its tensor */
+/* Classes of an i32 input: the width of the logits that a loss or metric compares it with; 0 when none does. */
+int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index);
 int mgb_graph_output_count(const struct mgb_graph *graph);
 int mgb_graph_output_at(const struct mgb_graph *graph, int index, const char **name);
 int mgb_graph_metric_count(const struct mgb_graph *graph);
