@@ -1,0 +1,187 @@
+/* Collectives across streams. Orders are those of the data: a rank's result comes after every rank's contribution to
+ * it, and nothing more. Sums are taken in the order of ranks, so all ranks get the same bits. */
+#include "tests/fake_cuda/nccl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct collective {
+    atomic_int refs;
+    int ranks;
+    struct fake_collective_call calls[FAKE_MAX_DEVICES]; /* by rank */
+    struct fake_record *arrived[FAKE_MAX_DEVICES];       /* the rank's contribution is there */
+    struct fake_record *consumed[FAKE_MAX_DEVICES];      /* the rank has read all contributions */
+    float *sent; /* broadcast: what the root sent, so that the root need not wait for readers */
+};
+
+struct collective_op {
+    struct fake_op op;
+    struct collective *collective;
+    int rank;
+};
+
+static void collective_drop(struct collective *it)
+{
+    if (atomic_fetch_sub(&it->refs, 1) != 1)
+        return;
+    for (int rank = 0; rank < it->ranks; rank++) {
+        fake_record_drop(it->arrived[rank]);
+        fake_record_drop(it->consumed[rank]);
+    }
+    free(it->sent);
+    free(it);
+}
+
+static void sum_take(float *sum, const struct collective *it, size_t count)
+{
+    for (int rank = 0; rank < it->ranks; rank++) {
+        const float *from = it->calls[rank].from;
+        fake_touch_read(from, count * sizeof(float));
+        for (size_t i = 0; i < count; i++)
+            sum[i] = rank == 0 ? from[i] : sum[i] + from[i];
+    }
+    if (it->calls[0].mean)
+        for (size_t i = 0; i < count; i++)
+            sum[i] /= (float)it->ranks;
+}
+
+/* In place or not, no rank writes its result before all have read what they need of its memory. */
+static void all_reduce_run(struct collective *it, int rank)
+{
+    size_t count = it->calls[rank].count;
+    float *sum = fake_allocate(count * sizeof(float) + 1);
+    fake_record_finish(it->arrived[rank]);
+    for (int other = 0; other < it->ranks; other++)
+        fake_record_wait(it->arrived[other]);
+    sum_take(sum, it, count);
+    fake_record_finish(it->consumed[rank]);
+    for (int other = 0; other < it->ranks; other++)
+        fake_record_wait(it->consumed[other]);
+    fake_touch_write(it->calls[rank].to, count * sizeof(float));
+    memcpy(it->calls[rank].to, sum, count * sizeof(float));
+    free(sum);
+}
+
+/* What the ranks share inside is freed by the last of them, which comes after the others only by the reference count
+ * that ThreadSanitizer does not see; so it must not see the copies of it either. */
+static void floats_copy_unseen(float *to, const float *from, size_t count)
+{
+    volatile float *out = to;
+    for (size_t i = 0; i < count; i++)
+        out[i] = from[i];
+}
+
+static void broadcast_run(struct collective *it, int rank)
+{
+    const struct fake_collective_call *call = &it->calls[rank];
+    size_t bytes = call->count * sizeof(float);
+    if (rank == call->root) {
+        it->sent = fake_allocate(bytes + 1);
+        fake_touch_read(call->from, bytes);
+        floats_copy_unseen(it->sent, call->from, call->count);
+        fake_record_finish(it->arrived[rank]);
+    } else {
+        fake_record_wait(it->arrived[call->root]);
+    }
+    if (call->to == call->from && rank == call->root)
+        return;
+    fake_touch_write(call->to, bytes);
+    floats_copy_unseen(call->to, it->sent, call->count);
+}
+
+static void collective_run(struct fake_op *op)
+{
+    const struct collective_op *part = (const struct collective_op *)op;
+    switch (part->collective->calls[part->rank].kind) {
+    case FAKE_ALL_REDUCE:
+        all_reduce_run(part->collective, part->rank);
+        break;
+    case FAKE_BROADCAST:
+        broadcast_run(part->collective, part->rank);
+        break;
+    }
+    collective_drop(part->collective);
+}
+
+static bool calls_agree(const struct fake_collective_call *a, const struct fake_collective_call *b)
+{
+    return a->kind == b->kind && a->count == b->count && a->root == b->root && a->mean == b->mean;
+}
+
+/* The first call not yet taken, and with it the first such call of every other rank of its clique. */
+static ncclResult_t collective_gather(struct collective *it, struct fake_collective_call *calls,
+                                      int count, int first)
+{
+    struct fake_clique *clique = calls[first].comm->clique;
+    bool present[FAKE_MAX_DEVICES] = {false};
+    int found = 0;
+    it->ranks = clique->ranks;
+    for (int i = first; i < count && found < clique->ranks; i++) {
+        int rank = calls[i].comm->rank;
+        if (calls[i].taken || calls[i].comm->clique != clique || present[rank])
+            continue;
+        calls[i].taken = present[rank] = true;
+        it->calls[rank] = calls[i];
+        found++;
+        if (!calls_agree(&calls[first], &calls[i])) {
+            fake_complain("rank %d calls another collective than rank %d", rank,
+                          calls[first].comm->rank);
+            return ncclInvalidUsage;
+        }
+    }
+    if (found == clique->ranks)
+        return ncclSuccess;
+    fake_complain("a group has %d of %d ranks of a collective", found, clique->ranks);
+    return ncclInvalidUsage;
+}
+
+static void collective_push(struct collective *it)
+{
+    atomic_init(&it->refs, it->ranks);
+    for (int rank = 0; rank < it->ranks; rank++) {
+        it->arrived[rank] = fake_record_make(1);
+        it->consumed[rank] = fake_record_make(1);
+    }
+    for (int rank = 0; rank < it->ranks; rank++) {
+        struct collective_op *op = fake_allocate(sizeof *op);
+        *op = (struct collective_op){
+            .op.run = collective_run, .collective = it, .rank = rank};
+        fake_stream_push(it->calls[rank].stream, &op->op);
+    }
+}
+
+static ncclResult_t collectives_match(struct collective **made, int *made_count,
+                                      struct fake_collective_call *calls, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (calls[i].taken)
+            continue;
+        struct collective *it = fake_allocate(sizeof *it);
+        made[(*made_count)++] = it;
+        ncclResult_t result = collective_gather(it, calls, count, i);
+        if (result != ncclSuccess)
+            return result;
+    }
+    return ncclSuccess;
+}
+
+ncclResult_t fake_collectives_start(const struct fake_collective_call *calls, int count)
+{
+    struct fake_collective_call *copy = fake_allocate((size_t)count * sizeof *copy + 1);
+    struct collective **made = fake_allocate((size_t)count * sizeof *made + 1);
+    int made_count = 0;
+    if (count > 0)
+        memcpy(copy, calls, (size_t)count * sizeof *copy);
+    ncclResult_t result = collectives_match(made, &made_count, copy, count);
+    fake_lock();
+    for (int i = 0; i < made_count; i++) {
+        if (result == ncclSuccess)
+            collective_push(made[i]);
+        else
+            free(made[i]);
+    }
+    fake_unlock();
+    free(made);
+    free(copy);
+    return result;
+}

@@ -1,0 +1,37 @@
+/* What tests may ask of the fake CUDA runtime beyond CUDA itself. The code under test never includes this.
+ *
+ * Environment, read at the first call and again by fake_cuda_reset:
+ *   FAKE_CUDA_DEVICES=2       devices of the machine, 0 to 16; CUDA_VISIBLE_DEVICES picks among them
+ *   FAKE_CUDA_MEMORY=1G       bytes a device (K, M, G), or one size a device: 64M,32M
+ *   FAKE_CUDA_PEER=all        pairs that can reach each other: all, none, or 0-1,2-3
+ *   FAKE_CUDA_INIT=35         every call fails with this cudaError (34, 35, 100: no driver, no device)
+ *   FAKE_CUDA_FAIL=cudaMalloc:3,cublasSgemm:1=13   the third cudaMalloc fails; "=code" instead of the usual code;
+ *                             the name * counts calls of every function
+ *   FAKE_CUDA_DELAY_US=200    up to so many microseconds of delay before a third of the operations
+ *   FAKE_CUDA_ORDER=random    threads of a block start and go on in random order
+ *   FAKE_CUDA_SEED=1          of delays and orders */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stddef.h>
+
+struct fake_cuda_usage {
+    size_t bytes;      /* held by cudaMalloc, rounded as the device rounds */
+    size_t peak_bytes; /* the most there ever were */
+    int allocations;
+    int streams;
+    int events;
+    int touched; /* 1 once a call made a context there */
+};
+struct fake_cuda_usage fake_cuda_usage_get(int device);
+
+/* Calls of one function so far, or of all with NULL; cublasSgemm and not cublasSgemm_v2. */
+long fake_cuda_calls(const char *function);
+
+/* Handles, allocations and pinned blocks that were made and not yet freed, on all devices. */
+int fake_cuda_live(void);
+
+/* Waits for nothing: call it when nothing is live. Counters to zero, faults cleared, environment read again. */
+void fake_cuda_reset(void);
+
+#endif

@@ -1,0 +1,267 @@
+/* A stream is a thread and a queue. The only order it makes: an operation comes after its enqueuing and after the
+ * operations before it in the same stream. */
+#include "tests/fake_cuda/fake.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct CUstream_st {
+    struct CUstream_st *next;
+    struct fake_op *head, *tail; /* under `guard` */
+    atomic_int guard;
+    atomic_int pushed;   /* grows with each operation; what the thread sleeps on */
+    atomic_int finished; /* the stream is idle when it equals `pushed` */
+    int device;
+    unsigned random;
+};
+
+struct record_op {
+    struct fake_op op;
+    struct fake_record *record;
+};
+
+static struct CUstream_st *streams;
+static unsigned streams_made;
+
+/* The queue has a lock of its own, since the thread must not wait for callers that hold the big one. */
+static void guard_take(cudaStream_t stream)
+{
+    while (atomic_exchange(&stream->guard, 1))
+        sched_yield();
+}
+
+static void guard_give(cudaStream_t stream)
+{
+    atomic_store(&stream->guard, 0);
+}
+
+static struct fake_op *op_take(cudaStream_t stream)
+{
+    for (;;) {
+        int seen = atomic_load(&stream->pushed);
+        guard_take(stream);
+        struct fake_op *op = stream->head;
+        if (op)
+            stream->head = op->next;
+        if (!stream->head)
+            stream->tail = NULL;
+        guard_give(stream);
+        if (op)
+            return op;
+        fake_futex_wait(&stream->pushed, seen);
+    }
+}
+
+static void delay_some(cudaStream_t stream)
+{
+    unsigned most = fake_config_get()->delay_us;
+    if (most == 0 || fake_random(&stream->random) % 3 != 0)
+        return;
+    long us = (long)(fake_random(&stream->random) % most);
+    struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+static void *stream_main(void *argument)
+{
+    cudaStream_t stream = argument;
+    for (;;) {
+        struct fake_op *op = op_take(stream);
+        fake_order_acquire(op);
+        if (!op->run) {
+            free(op);
+            break;
+        }
+        delay_some(stream);
+        op->run(op);
+        free(op);
+        fake_order_release(&stream->finished);
+        atomic_fetch_add(&stream->finished, 1);
+    }
+    fake_grid_end();
+    free(stream);
+    return NULL;
+}
+
+void fake_stream_push(cudaStream_t stream, struct fake_op *op)
+{
+    fake_order_release(op);
+    guard_take(stream);
+    if (stream->tail)
+        stream->tail->next = op;
+    else
+        stream->head = op;
+    stream->tail = op;
+    guard_give(stream);
+    atomic_fetch_add(&stream->pushed, 1);
+    fake_futex_wake(&stream->pushed);
+}
+
+int fake_stream_device(cudaStream_t stream)
+{
+    for (const struct CUstream_st *it = streams; it; it = it->next)
+        if (it == stream)
+            return it->device;
+    return -1;
+}
+
+static void record_run(struct fake_op *op)
+{
+    struct fake_record *record = ((struct record_op *)op)->record;
+    fake_record_finish(record);
+    fake_record_drop(record);
+}
+
+void fake_stream_record(cudaStream_t stream, struct fake_record *record)
+{
+    struct record_op *op = fake_allocate(sizeof *op);
+    *op = (struct record_op){.op.run = record_run, .record = record};
+    fake_stream_push(stream, &op->op);
+}
+
+static void record_await(struct fake_record *record)
+{
+    fake_record_wait(record);
+    fake_record_drop(record);
+}
+
+void fake_streams_wait(int device)
+{
+    struct fake_record *records[64];
+    int count;
+    int skip = 0;
+    do {
+        count = 0;
+        int seen = 0;
+        fake_lock();
+        for (struct CUstream_st *it = streams; it && count < 64; it = it->next) {
+            if (it->device != device || seen++ < skip)
+                continue;
+            records[count] = fake_record_make(2);
+            fake_stream_record(it, records[count++]);
+        }
+        fake_unlock();
+        for (int i = 0; i < count; i++)
+            record_await(records[i]);
+        skip += count;
+    } while (count == 64);
+}
+
+static cudaError_t stream_make(cudaStream_t *out)
+{
+    struct CUstream_st *stream = fake_allocate(sizeof *stream);
+    pthread_t thread;
+    stream->device = fake_device_current();
+    fake_lock();
+    stream->random = fake_config_get()->seed * 7919 + ++streams_made;
+    fake_unlock();
+    if (pthread_create(&thread, NULL, stream_main, stream) != 0) {
+        free(stream);
+        return cudaErrorUnknown;
+    }
+    pthread_detach(thread);
+    fake_lock();
+    stream->next = streams;
+    streams = stream;
+    fake_device_get(stream->device)->streams++;
+    fake_device_get(stream->device)->touched = true;
+    fake_unlock();
+    *out = stream;
+    return cudaSuccess;
+}
+
+/* Streams that wait for the default stream and are waited for by it hide missing waits; code under test makes others. */
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    (void)priority; /* out of range is clamped, says the manual; here nothing runs ahead */
+    if (flags != cudaStreamNonBlocking)
+        return fake_error(cudaErrorNotSupported);
+    return fake_error(stream_make(out));
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    if (flags != cudaStreamNonBlocking)
+        return fake_error(cudaErrorNotSupported);
+    return fake_error(stream_make(out));
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    *least = 0;
+    *greatest = -5;
+    return cudaSuccess;
+}
+
+/* Returns at once, as the real one: what is queued still runs, and nobody has waited for it. */
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    fake_lock();
+    struct CUstream_st **link = &streams;
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    if (*link) {
+        *link = stream->next;
+        fake_device_get(stream->device)->streams--;
+        fake_stream_push(stream, fake_allocate(sizeof(struct fake_op)));
+        error = cudaSuccess;
+    }
+    fake_unlock();
+    return fake_error(error);
+}
+
+/* The record at the end of the stream as it is now, with two references; NULL when it is no live stream. */
+static struct fake_record *end_record(cudaStream_t stream, int *device)
+{
+    struct fake_record *record = NULL;
+    fake_lock();
+    *device = fake_stream_device(stream);
+    if (*device >= 0) {
+        record = fake_record_make(2);
+        fake_stream_record(stream, record);
+    }
+    fake_unlock();
+    return record;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    int device;
+    struct fake_record *record = end_record(stream, &device);
+    if (!record)
+        return fake_error(cudaErrorInvalidResourceHandle);
+    record_await(record);
+    return fake_error((cudaError_t)atomic_load(&fake_device_get(device)->fault));
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    fake_lock();
+    int device = fake_stream_device(stream);
+    if (device >= 0)
+        error = cudaErrorNotReady;
+    if (device >= 0 && atomic_load(&stream->finished) == atomic_load(&stream->pushed)) {
+        fake_order_acquire(&stream->finished);
+        error = (cudaError_t)atomic_load(&fake_device_get(device)->fault);
+    }
+    fake_unlock();
+    return fake_error(error);
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    fake_lock();
+    *device = fake_stream_device(stream);
+    fake_unlock();
+    return fake_error(*device >= 0 ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
