@@ -1,0 +1,304 @@
+/* The supervisor against workers that exit, die, ask to be started again, are signalled and are orphaned. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "app/supervisor/supervisor.h"
+#include <fcntl.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What processes of a test leave for it to look at. */
+static struct shared {
+    int starts, deaths_told, signals;
+    pid_t worker, told_pid;
+    int told_signal;
+    char points[8][MGB_SUPERVISED_POINT];
+} * shared;
+
+static int shared_make(void **state)
+{
+    (void)state;
+    if (!shared)
+        shared =
+            mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    memset(shared, 0, sizeof *shared);
+    return shared == MAP_FAILED;
+}
+
+static void died_note(void *context, pid_t worker, int number)
+{
+    (void)context;
+    shared->deaths_told++;
+    shared->told_pid = worker;
+    shared->told_signal = number;
+}
+
+static const struct mgb_supervisor_settings settings = {.program = "test", .died = died_note};
+
+/* Runs the supervisor in a process of its own, with messages into `out` (may be NULL). */
+static int supervise(mgb_worker_function *worker, void *context, char *out, size_t size)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[1]);
+        _exit(mgb_supervise(&settings, worker, context));
+    }
+    close(ends[1]);
+    size_t length = 0;
+    char byte;
+    while (read(ends[0], &byte, 1) == 1)
+        if (out && length + 1 < size)
+            out[length++] = byte;
+    if (out)
+        out[length] = 0;
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void die(int number)
+{
+    signal(number, SIG_DFL);
+    kill(getpid(), number);
+    _exit(99);
+}
+
+static int worker_exits(struct mgb_supervised *link, void *context)
+{
+    shared->worker = getpid();
+    shared->starts++;
+    return link->restarts == 0 ? *(int *)context : 99;
+}
+
+static void the_exit_code_of_the_worker_is_passed_on(void **state)
+{
+    (void)state;
+    for (int code = 0; code < 5; code++)
+        assert_int_equal(supervise(worker_exits, &code, NULL, 0), code);
+    assert_int_equal(shared->starts, 5);
+    assert_int_equal(shared->deaths_told, 0);
+}
+
+static void without_a_supervisor_the_worker_is_this_process(void **state)
+{
+    (void)state;
+    int code = 3;
+    struct mgb_supervisor_settings off = {.off = true};
+    assert_int_equal(mgb_supervise(&off, worker_exits, &code), 3);
+    assert_int_equal(shared->worker, getpid());
+}
+
+static int worker_dies(struct mgb_supervised *link, void *context)
+{
+    (void)link;
+    (void)context;
+    shared->worker = getpid();
+    shared->starts++;
+    die(SIGKILL);
+    return 0;
+}
+
+static void a_death_is_told_and_not_started_again_unasked(void **state)
+{
+    (void)state;
+    char text[512];
+    assert_int_equal(supervise(worker_dies, NULL, text, sizeof text), 1);
+    assert_int_equal(shared->starts, 1);
+    assert_int_equal(shared->deaths_told, 1);
+    assert_int_equal(shared->told_signal, SIGKILL);
+    assert_int_equal(shared->told_pid, shared->worker);
+    assert_string_equal(text,
+                        "test: the program died: Killed (signal 9); what was recorded is kept\n");
+}
+
+static int worker_sweeps(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    int start = shared->starts++;
+    strcpy(shared->points[start], link->point);
+    char point[32];
+    snprintf(point, sizeof point, "point %d", start);
+    mgb_supervised_restartable(link, "point of before");
+    mgb_supervised_restartable(link, point);
+    if (start < 4)
+        die(SIGABRT);
+    return link->restarts;
+}
+
+static void a_sweep_is_started_again_at_each_new_point(void **state)
+{
+    (void)state;
+    assert_int_equal(supervise(worker_sweeps, NULL, NULL, 0), 4);
+    assert_int_equal(shared->starts, 5);
+    assert_int_equal(shared->deaths_told, 4);
+    assert_string_equal(shared->points[0], "");
+    assert_string_equal(shared->points[4], "point 3");
+}
+
+static int worker_stuck(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    shared->starts++;
+    mgb_supervised_restartable(link, "point 7 of 9");
+    die(SIGABRT);
+    return 0;
+}
+
+static void three_deaths_at_one_point_end_it(void **state)
+{
+    (void)state;
+    char text[1024];
+    assert_int_equal(supervise(worker_stuck, NULL, text, sizeof text), 1);
+    assert_int_equal(shared->starts, 3);
+    assert_non_null(strstr(text, "test: giving up after 3 deaths at point 7 of 9\n"));
+}
+
+static int worker_finishes_sweep(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    shared->starts++;
+    mgb_supervised_restartable(link, "point 1");
+    mgb_supervised_restartable(link, NULL);
+    die(SIGABRT);
+    return 0;
+}
+
+static void work_that_is_no_longer_restartable_is_not_started_again(void **state)
+{
+    (void)state;
+    assert_int_equal(supervise(worker_finishes_sweep, NULL, NULL, 0), 1);
+    assert_int_equal(shared->starts, 1);
+}
+
+static void signal_count(int number)
+{
+    (void)number;
+    shared->signals++;
+}
+
+static void nap(int ms)
+{
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+static int worker_waits(struct mgb_supervised *link, void *context)
+{
+    (void)link;
+    (void)context;
+    signal(SIGINT, signal_count);
+    signal(SIGTERM, signal_count);
+    shared->worker = getpid();
+    for (int i = 0; i < 500 && shared->signals == 0; i++)
+        nap(10);
+    return shared->signals > 0 ? 130 : 1;
+}
+
+static pid_t supervisor_start(mgb_worker_function *worker)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(mgb_supervise(&settings, worker, NULL));
+    for (int i = 0; i < 500 && shared->worker == 0; i++)
+        nap(10);
+    assert_int_not_equal(shared->worker, 0);
+    return pid;
+}
+
+static void a_signal_to_the_supervisor_reaches_the_worker_once(void **state)
+{
+    (void)state;
+    const int numbers[] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        memset(shared, 0, sizeof *shared);
+        pid_t pid = supervisor_start(worker_waits);
+        int status;
+        kill(pid, numbers[i]);
+        waitpid(pid, &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 130);
+        assert_int_equal(shared->signals, 1);
+    }
+}
+
+static void a_worker_does_not_outlive_its_supervisor(void **state)
+{
+    (void)state;
+    pid_t pid = supervisor_start(worker_waits);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 500 && shared->signals == 0; i++)
+        nap(10);
+    assert_int_equal(shared->signals, 1);
+}
+
+static int worker_wrecks_terminal(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    struct termios mode;
+    tcgetattr(STDIN_FILENO, &mode);
+    cfmakeraw(&mode);
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+    mgb_supervised_screen(link, true);
+    die(SIGKILL);
+    return 0;
+}
+
+static void the_terminal_is_as_before_after_a_death(void **state)
+{
+    (void)state;
+    int master, slave;
+    struct termios before, after;
+    assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+    tcgetattr(slave, &before);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(slave, STDIN_FILENO);
+        dup2(slave, STDOUT_FILENO);
+        freopen("/dev/null", "w", stderr);
+        _exit(mgb_supervise(&settings, worker_wrecks_terminal, NULL));
+    }
+    waitpid(pid, NULL, 0);
+    tcgetattr(slave, &after);
+    assert_int_equal(after.c_lflag, before.c_lflag);
+    assert_int_equal(after.c_oflag, before.c_oflag);
+    char text[256] = "";
+    assert_true(read(master, text, sizeof text - 1) > 0);
+    assert_non_null(strstr(text, "\033[?1049l"));
+    close(master);
+    close(slave);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_exit_code_of_the_worker_is_passed_on, shared_make),
+        cmocka_unit_test_setup(without_a_supervisor_the_worker_is_this_process, shared_make),
+        cmocka_unit_test_setup(a_death_is_told_and_not_started_again_unasked, shared_make),
+        cmocka_unit_test_setup(a_sweep_is_started_again_at_each_new_point, shared_make),
+        cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
+        cmocka_unit_test_setup(work_that_is_no_longer_restartable_is_not_started_again,
+                               shared_make),
+        cmocka_unit_test_setup(a_signal_to_the_supervisor_reaches_the_worker_once, shared_make),
+        cmocka_unit_test_setup(a_worker_does_not_outlive_its_supervisor, shared_make),
+        cmocka_unit_test_setup(the_terminal_is_as_before_after_a_death, shared_make),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
