@@ -61,7 +61,7 @@ static void unknown_fault_is_refused(void **state)
 static void dropped_wait_is_reported(void **state)
 {
     char text[4096];
-    int status = program_run(*state, "TSAN_OPTIONS=exitcode=66", text, sizeof text);
+    int status = program_run(*state, "TSAN_OPTIONS=exitcode=66:atexit_sleep_ms=0", text, sizeof text);
     if (!strstr(text, "WARNING: ThreadSanitizer: data race"))
         fail_msg("'%s' dropped, exit status %d, no report: %s", (const char *)*state, status, text);
     assert_int_equal(status, 66);

@@ -184,10 +184,10 @@ static int host_halves(float wanted)
 {
     struct device *it = &devices[0];
     size_t bytes = N * sizeof(float);
-    bool wrong = dropped("host-func");
+    bool elsewhere = dropped("host-func");
     CHECK(cudaSetDevice(0));
     CHECK(cudaMemcpyAsync(it->pinned, it->weights, bytes, cudaMemcpyDeviceToHost, it->compute));
-    CHECK(cudaLaunchHostFunc(wrong ? it->traffic : it->compute, halve, it->pinned));
+    CHECK(cudaLaunchHostFunc(elsewhere ? it->traffic : it->compute, halve, it->pinned));
     CHECK(cudaEventRecord(it->updated, it->compute));
     CHECK(cudaSetDevice(1));
     if (!dropped("two-funcs"))
