@@ -144,8 +144,7 @@ static void collective_push(struct collective *it)
     }
     for (int rank = 0; rank < it->ranks; rank++) {
         struct collective_op *op = fake_allocate(sizeof *op);
-        *op = (struct collective_op){
-            .op.run = collective_run, .collective = it, .rank = rank};
+        *op = (struct collective_op){.op.run = collective_run, .collective = it, .rank = rank};
         fake_stream_push(it->calls[rank].stream, &op->op);
     }
 }

@@ -13,7 +13,7 @@ struct cublasContext {
 
 struct matrix {
     const float *data;
-    long long ld, stride; /* in floats; stride from one batch member to the next */
+    long long ld, stride;    /* in floats; stride from one batch member to the next */
     long long rows, columns; /* as stored */
     bool transposed;
 };

@@ -42,9 +42,9 @@ void *fake_allocate(size_t bytes); /* zeroed; ends the process when the host has
 
 /* config.c: the environment. */
 struct fake_config {
-    int device_count;                  /* visible ones */
-    int physical[FAKE_MAX_DEVICES];    /* of a visible device */
-    size_t memory[FAKE_MAX_DEVICES];   /* by physical device */
+    int device_count;                              /* visible ones */
+    int physical[FAKE_MAX_DEVICES];                /* of a visible device */
+    size_t memory[FAKE_MAX_DEVICES];               /* by physical device */
     bool peer[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES]; /* by physical device */
     int init_error;
     unsigned delay_us;
@@ -95,10 +95,12 @@ struct fake_op {
     struct fake_op *next;
     void (*run)(struct fake_op *op);
 };
-void fake_stream_push(cudaStream_t stream, struct fake_op *op);  /* caller holds the lock */
-void fake_stream_record(cudaStream_t stream, struct fake_record *record); /* drops one reference at the end */
-int fake_stream_device(cudaStream_t stream); /* -1 when it is no live stream; caller holds the lock */
-void fake_streams_wait(int device);          /* caller does not hold the lock */
+void fake_stream_push(cudaStream_t stream, struct fake_op *op); /* caller holds the lock */
+void fake_stream_record(cudaStream_t stream,
+                        struct fake_record *record); /* drops one reference at the end */
+int fake_stream_device(
+    cudaStream_t stream);           /* -1 when it is no live stream; caller holds the lock */
+void fake_streams_wait(int device); /* caller does not hold the lock */
 
 /* kernel.c and block.c */
 struct fake_kernel {

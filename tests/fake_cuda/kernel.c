@@ -19,10 +19,8 @@ void fake_kernel_add(const void *function, const char *name, void (*call)(const 
                      size_t argument_bytes)
 {
     struct fake_kernel *kernel = fake_allocate(sizeof *kernel);
-    *kernel = (struct fake_kernel){.function = function,
-                                   .name = name,
-                                   .call = call,
-                                   .argument_bytes = argument_bytes};
+    *kernel = (struct fake_kernel){
+        .function = function, .name = name, .call = call, .argument_bytes = argument_bytes};
     fake_lock();
     kernel->next = kernels;
     kernels = kernel;

@@ -182,7 +182,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     memset(attributes, 0, sizeof *attributes);
     fake_lock();
     const struct fake_block *block = fake_block_find(address);
-    attributes->type = !block             ? cudaMemoryTypeUnregistered
+    attributes->type = !block              ? cudaMemoryTypeUnregistered
                        : block->device < 0 ? cudaMemoryTypeHost
                                            : cudaMemoryTypeDevice;
     attributes->device = block && block->device >= 0 ? block->device : fake_device_current();

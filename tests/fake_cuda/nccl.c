@@ -15,8 +15,7 @@ static _Thread_local int depth;
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
-        int entered_ =                                                                             \
-            fake_enter_library(__func__, ncclInternalError, ncclUnhandledCudaError);               \
+        int entered_ = fake_enter_library(__func__, ncclInternalError, ncclUnhandledCudaError);    \
         if (entered_ != ncclSuccess)                                                               \
             return (ncclResult_t)entered_;                                                         \
     } while (0)

@@ -21,9 +21,9 @@
 /* A machine with these settings, "NAME=value" each, NULL at the end; all others are unset. */
 static inline void machine_set(const char *const *settings)
 {
-    static const char *const names[] = {"FAKE_CUDA_DEVICES", "FAKE_CUDA_MEMORY", "FAKE_CUDA_PEER",
-                                        "FAKE_CUDA_INIT",    "FAKE_CUDA_FAIL",   "FAKE_CUDA_ORDER",
-                                        "FAKE_CUDA_SEED",    "CUDA_VISIBLE_DEVICES"};
+    static const char *const names[] = {
+        "FAKE_CUDA_DEVICES", "FAKE_CUDA_MEMORY", "FAKE_CUDA_PEER", "FAKE_CUDA_INIT",
+        "FAKE_CUDA_FAIL",    "FAKE_CUDA_ORDER",  "FAKE_CUDA_SEED", "CUDA_VISIBLE_DEVICES"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unsetenv(names[i]);
     for (; *settings; settings++)

@@ -183,8 +183,9 @@ static void collective_that_would_hang_is_refused(void **state)
     struct rank ranks[2];
     ranks_make(ranks, 2);
     struct rank *it = &ranks[0];
-    assert_int_equal(ncclAllReduce(it->data, it->data, 2, ncclFloat32, ncclSum, it->comm, it->stream),
-                     ncclInvalidUsage);
+    assert_int_equal(
+        ncclAllReduce(it->data, it->data, 2, ncclFloat32, ncclSum, it->comm, it->stream),
+        ncclInvalidUsage);
     ok(ncclGroupStart());
     ok(ncclAllReduce(it->data, it->data, 2, ncclFloat32, ncclSum, it->comm, it->stream));
     assert_int_equal(ncclGroupEnd(), ncclInvalidUsage);

@@ -34,7 +34,10 @@ static void silent_and_right(const char *settings)
 {
     char text[4096];
     int status = program_run("none", settings, text, sizeof text);
-    assert_string_equal(text, "");
+    /* AddressSanitizer prints this one line about fibers however well it is told of them. */
+    char *rest =
+        strstr(text, "ASan doesn't fully support makecontext") ? strchr(text, '\n') + 1 : text;
+    assert_string_equal(rest, "");
     assert_int_equal(status, 0);
 }
 
@@ -61,7 +64,8 @@ static void unknown_fault_is_refused(void **state)
 static void dropped_wait_is_reported(void **state)
 {
     char text[4096];
-    int status = program_run(*state, "TSAN_OPTIONS=exitcode=66:atexit_sleep_ms=0", text, sizeof text);
+    int status =
+        program_run(*state, "TSAN_OPTIONS=exitcode=66:atexit_sleep_ms=0", text, sizeof text);
     if (!strstr(text, "WARNING: ThreadSanitizer: data race"))
         fail_msg("'%s' dropped, exit status %d, no report: %s", (const char *)*state, status, text);
     assert_int_equal(status, 66);

@@ -21,8 +21,8 @@
 enum { N = 2048, DEVICES = 2, STEPS = 3 };
 
 static const char *const faults[] = {
-    "none",          "gradient", "reduce",    "host",      "other-device", "record-early",
-    "wrong-stream",  "reuse",    "host-func", "two-funcs", "broadcast",
+    "none",         "gradient", "reduce",    "host",      "other-device", "record-early",
+    "wrong-stream", "reuse",    "host-func", "two-funcs", "broadcast",
 };
 static const char *fault;
 
@@ -132,8 +132,8 @@ static int weights_update(void)
         struct axpy_args update = {it->weights, it->gradient, -0.25f, N};
         CHECK(cudaSetDevice(d));
         if (!dropped("reduce"))
-            CHECK(cudaStreamWaitEvent(
-                it->compute, devices[dropped("other-device") ? 1 - d : d].reduced, 0));
+            CHECK(cudaStreamWaitEvent(it->compute,
+                                      devices[dropped("other-device") ? 1 - d : d].reduced, 0));
         CHECK(launch((const void *)axpy, &update, it->compute));
     }
     return 0;
