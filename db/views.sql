@@ -60,7 +60,7 @@ SELECT segment_id,
  GROUP BY segment_id;
 
 -- One row a segment with its run's columns. Figures of a finished segment come from segment_stat; those of one that is
--- still running are worked out from its steps.
+-- still running are worked out from its steps (not through step_stats: SQLite would rank all steps of the file).
 CREATE VIEW run_summary AS
 SELECT r.id AS run_id,
        s.id AS segment_id,
@@ -112,11 +112,18 @@ SELECT r.id AS run_id,
        CASE WHEN st.segment_id IS NOT NULL THEN st.warmup_steps
             ELSE (SELECT count(*) FROM step WHERE segment_id = s.id AND warmup = 1) END AS warmup_steps,
        CASE WHEN st.segment_id IS NOT NULL THEN st.median_ns / 1e6
-            ELSE (SELECT step_ms_median FROM step_stats WHERE segment_id = s.id) END AS step_ms_median,
+            ELSE (SELECT avg(wall_ns) / 1e6
+                    FROM (SELECT wall_ns, row_number() OVER (ORDER BY wall_ns) AS place, count(*) OVER () AS n
+                            FROM step WHERE segment_id = s.id AND warmup = 0)
+                   WHERE place IN ((n + 1) / 2, n / 2 + 1)) END AS step_ms_median,
        CASE WHEN st.segment_id IS NOT NULL THEN st.p95_ns / 1e6
-            ELSE (SELECT step_ms_p95 FROM step_stats WHERE segment_id = s.id) END AS step_ms_p95,
+            ELSE (SELECT max(wall_ns) / 1e6
+                    FROM (SELECT wall_ns, row_number() OVER (ORDER BY wall_ns) AS place, count(*) OVER () AS n
+                            FROM step WHERE segment_id = s.id AND warmup = 0)
+                   WHERE place = (95 * n + 99) / 100) END AS step_ms_p95,
        CASE WHEN st.segment_id IS NOT NULL THEN st.timed_ns / 1e6 / nullif(st.timed_steps, 0)
-            ELSE (SELECT step_ms_mean FROM step_stats WHERE segment_id = s.id) END AS step_ms_mean,
+            ELSE (SELECT sum(wall_ns) / 1e6 / count(*)
+                    FROM step WHERE segment_id = s.id AND warmup = 0) END AS step_ms_mean,
        st.ci95_low_ns / 1e6 AS step_ms_ci95_low,
        st.ci95_high_ns / 1e6 AS step_ms_ci95_high,
        CASE WHEN st.segment_id IS NOT NULL THEN st.examples * 1e9 / nullif(st.timed_ns, 0)

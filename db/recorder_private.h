@@ -1,0 +1,31 @@
+/* What the files of the recorder share. Internal to db/. */
+#ifndef MGB_DB_RECORDER_PRIVATE_H
+#define MGB_DB_RECORDER_PRIVATE_H
+
+#include "db/recorder.h"
+
+/* The arguments of a storing function; each uses what it needs. */
+struct mgb_request {
+    int64_t *id_out;
+    struct mgb_record_segment_stat *stat_out;
+    int64_t id;
+    const void *rows;
+    size_t count;
+    const char *text;
+    enum mgb_outcome outcome;
+};
+
+typedef enum mgb_status mgb_request_do(struct mgb_store *store, const struct mgb_request *request);
+
+/* When a request is carried out although recording has stopped. */
+enum mgb_request_when {
+    MGB_REQUEST_RECORDING, /* never */
+    MGB_REQUEST_RESUMES,   /* if no run is active; success resumes recording */
+    MGB_REQUEST_ALWAYS,    /* once; failure is as if it had not been asked */
+};
+
+/* Runs `what` on the recorder's thread after storing what was pushed before; returns its status, message included. */
+enum mgb_status mgb_recorder_call(struct mgb_recorder *recorder, mgb_request_do *what,
+                                  const struct mgb_request *request, enum mgb_request_when when);
+
+#endif

@@ -1,0 +1,91 @@
+/* Versions of the schema; see schema.h. */
+#include "db/schema.h"
+
+#include <stdio.h>
+
+#include "db/mgb_sql_schema.h"
+#include "db/mgb_sql_views.h"
+
+/* Append-only. A change to schema.sql raises the version and appends the text of db/migrations/NNN.sql here; from then
+ * on that text is never edited. */
+static const char *const migrations[] = {NULL};
+
+const struct mgb_schema *mgb_schema_get(void)
+{
+    static const struct mgb_schema schema = {
+        .version = 1, .create = mgb_sql_schema, .views = mgb_sql_views, .migrations = migrations};
+    return &schema;
+}
+
+static enum mgb_status schema_look(enum mgb_schema_state *out, int64_t *version,
+                                   struct mgb_sql *sql, const struct mgb_schema *schema)
+{
+    int64_t application, objects;
+    MGB_TRY(mgb_sql_int(&application, sql, "PRAGMA application_id"));
+    MGB_TRY(mgb_sql_int(version, sql, "PRAGMA user_version"));
+    MGB_TRY(mgb_sql_int(&objects, sql, "SELECT count(*) FROM sqlite_schema"));
+    if (application == 0 && *version == 0 && objects == 0) {
+        *out = MGB_SCHEMA_EMPTY;
+        return MGB_OK;
+    }
+    if (application != MGB_APPLICATION_ID || *version < 1)
+        return mgb_fail(MGB_CORRUPT,
+                        "%s is an SQLite file of another program (application id %lld): left as it "
+                        "is; name another file with --db",
+                        sql->path, (long long)application);
+    if (*version > schema->version)
+        return mgb_fail(
+            MGB_UNSUPPORTED,
+            "%s has schema %lld, this mgbench knows schemas up to %d: left as it is; use "
+            "a newer mgbench, or name another file with --db (sqlite3 can read it)",
+            sql->path, (long long)*version, schema->version);
+    *out = *version == schema->version ? MGB_SCHEMA_CURRENT : MGB_SCHEMA_OLDER;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_schema_look(enum mgb_schema_state *out, struct mgb_sql *sql,
+                                const struct mgb_schema *schema)
+{
+    int64_t version;
+    return schema_look(out, &version, sql, schema);
+}
+
+static enum mgb_status views_drop(struct mgb_sql *sql)
+{
+    for (;;) {
+        char drop[256];
+        MGB_TRY(mgb_sql_text(drop, sizeof drop, sql,
+                             "SELECT printf('DROP VIEW \"%w\"', name) FROM sqlite_schema "
+                             "WHERE type = 'view' LIMIT 1"));
+        if (!drop[0])
+            return MGB_OK;
+        MGB_TRY(mgb_sql_run(sql, drop));
+    }
+}
+
+/* Views go first: renaming a table under a view that names it would fail. */
+static enum mgb_status schema_write(struct mgb_sql *sql, const struct mgb_schema *schema)
+{
+    enum mgb_schema_state state;
+    int64_t version;
+    MGB_TRY(schema_look(&state, &version, sql, schema));
+    if (state == MGB_SCHEMA_CURRENT)
+        return MGB_OK;
+    MGB_TRY(views_drop(sql));
+    if (state == MGB_SCHEMA_EMPTY)
+        MGB_TRY(mgb_sql_run(sql, schema->create));
+    else
+        for (int64_t i = version; i < schema->version; i++)
+            MGB_TRY(mgb_sql_run(sql, schema->migrations[i - 1]));
+    MGB_TRY(mgb_sql_run(sql, schema->views));
+    char mark[96];
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             MGB_APPLICATION_ID, schema->version);
+    return mgb_sql_run(sql, mark);
+}
+
+enum mgb_status mgb_schema_bring(struct mgb_sql *sql, const struct mgb_schema *schema)
+{
+    MGB_TRY(mgb_sql_begin(sql, __func__));
+    return mgb_sql_end(sql, schema_write(sql, schema));
+}

@@ -1,0 +1,229 @@
+/* Opening, closing and transactions of the store; see store.h. Rows are in store_run.c, store_segment.c, store_step.c. */
+#include "db/store.h"
+
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db/store_private.h"
+
+#define LOCK_WAIT_MS 5000
+#define BUSY_WAIT_MS 60000
+#define BUSY_NOTICE_MS 500
+
+int64_t mgb_store_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The ones linux/magic.h lacks are from statfs(2). */
+const char *mgb_store_network_name(long magic)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } known[] = {{NFS_SUPER_MAGIC, "NFS"},  {SMB_SUPER_MAGIC, "SMB"},     {0xff534d42, "CIFS"},
+                 {0xfe534d42, "SMB2"},      {AFS_SUPER_MAGIC, "AFS"},     {0x00c36400, "Ceph"},
+                 {V9FS_MAGIC, "9P"},        {CODA_SUPER_MAGIC, "Coda"},   {0x0bd00bd0, "Lustre"},
+                 {0x47504653, "GPFS"},      {0x19830326, "BeeGFS"},       {0x013111a8, "IBRIX"},
+                 {0x01161970, "GFS2"},      {OCFS2_SUPER_MAGIC, "OCFS2"}, {0xaad7aaea, "PanFS"},
+                 {FUSE_SUPER_MAGIC, "FUSE"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((unsigned long)magic == known[i].magic)
+            return known[i].name;
+    return NULL;
+}
+
+static const char *network_find(const struct mgb_store *store)
+{
+    struct statfs info;
+    if (store->options.as_network)
+        return "network";
+    if (statfs(store->sql.path, &info) != 0)
+        return NULL;
+    return mgb_store_network_name((long)info.f_type);
+}
+
+/* SQLite's busy handler: waits for another program's write transaction. */
+static int busy_wait(void *context, int calls)
+{
+    struct mgb_store *store = context;
+    if (calls == 0)
+        store->blocked_ms = 0;
+    if (store->blocked_ms >= store->options.busy_wait_ms)
+        return 0;
+    int64_t pause_ms = calls < 10 ? 1 : 20;
+    nanosleep(&(struct timespec){.tv_nsec = (long)pause_ms * 1000000L}, NULL);
+    store->blocked_ms += pause_ms;
+    if (store->blocked_ms >= BUSY_NOTICE_MS)
+        atomic_store(&store->blocked, true);
+    return 1;
+}
+
+/* WAL lets readers look on while we write. It needs shared memory: where that is not to be had, the old journal does. */
+static enum mgb_status journal_choose(struct mgb_store *store)
+{
+    char mode[16] = "";
+    const char *network = network_find(store);
+    if (!network)
+        MGB_TRY(mgb_sql_text(mode, sizeof mode, &store->sql, "PRAGMA journal_mode = WAL"));
+    if (strcmp(mode, "wal") == 0)
+        return mgb_sql_run(&store->sql, "PRAGMA synchronous = NORMAL");
+    MGB_TRY(mgb_sql_text(mode, sizeof mode, &store->sql, "PRAGMA journal_mode = DELETE"));
+    snprintf(store->warning, sizeof store->warning,
+             "%s lies on a file system (%s) without safe shared memory: readers wait while steps "
+             "are saved; a local file (--db) is better",
+             store->sql.path, network ? network : "WAL refused");
+    return mgb_sql_run(&store->sql, "PRAGMA synchronous = FULL");
+}
+
+static enum mgb_status store_settle(struct mgb_store *store, const struct mgb_schema *schema)
+{
+    sqlite3_busy_handler(store->sql.handle, busy_wait, store);
+    enum mgb_schema_state state;
+    MGB_TRY(mgb_schema_look(&state, &store->sql, schema));
+    MGB_TRY(mgb_lock_open(&store->lock, store->sql.path));
+    if (state != MGB_SCHEMA_CURRENT) {
+        MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
+        enum mgb_status status = journal_choose(store);
+        if (status == MGB_OK)
+            status = mgb_schema_bring(&store->sql, schema);
+        mgb_lock_release(&store->lock);
+        MGB_TRY(status);
+    } else {
+        MGB_TRY(journal_choose(store));
+    }
+    return mgb_sql_run(&store->sql, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; "
+                                    "PRAGMA journal_size_limit = 67108864");
+}
+
+enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
+                                      const struct mgb_store_options *options,
+                                      const struct mgb_schema *schema)
+{
+    *out = NULL;
+    struct mgb_store *store = calloc(1, sizeof *store);
+    if (!store)
+        return mgb_fail(MGB_NO_MEMORY, "no memory to open %s", path);
+    if (options)
+        store->options = *options;
+    if (store->options.lock_wait_ms == 0)
+        store->options.lock_wait_ms = LOCK_WAIT_MS;
+    if (store->options.busy_wait_ms == 0)
+        store->options.busy_wait_ms = BUSY_WAIT_MS;
+    store->lock.fd = -1;
+    mgb_identity_get(&store->identity);
+    enum mgb_status status =
+        mgb_sql_open(&store->sql, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (status == MGB_OK)
+        status = store_settle(store, schema);
+    if (status != MGB_OK) {
+        mgb_lock_close(&store->lock);
+        mgb_sql_close(&store->sql);
+        free(store);
+        return status;
+    }
+    *out = store;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_store_open(struct mgb_store **out, const char *path,
+                               const struct mgb_store_options *options)
+{
+    MGB_TRY(mgb_store_open_schema(out, path, options, mgb_schema_get()));
+    enum mgb_status status = mgb_db_mark_crashed(NULL, *out);
+    if (status == MGB_OK || status == MGB_BUSY)
+        return MGB_OK; /* somebody runs on the file: a later opening marks */
+    mgb_store_close(*out);
+    *out = NULL;
+    return status;
+}
+
+/* Runs that nobody finished belong to this process, which is alive: they would look running until it ends. */
+static void runs_interrupt(struct mgb_store *store)
+{
+    while (store->active_runs > 0)
+        if (mgb_store_finish_run(store, store->runs[0], MGB_OUTCOME_INTERRUPTED,
+                                 "the results file was closed before the run ended") != MGB_OK)
+            continue; /* finishing takes the run off the list whatever becomes of the row */
+}
+
+void mgb_store_close(struct mgb_store *store)
+{
+    if (!store)
+        return;
+    runs_interrupt(store);
+    /* SQLite before 3.51.3 can lose rows when two connections checkpoint at once: the last one out checkpoints only if
+     * it can be sure that it is alone. */
+    bool alone = mgb_lock_take(&store->lock, store->sql.path, 0) == MGB_OK;
+    if (alone)
+        mgb_sql_checkpoint_on_close(&store->sql);
+    mgb_sql_close(&store->sql);
+    if (alone)
+        mgb_lock_release(&store->lock);
+    mgb_lock_close(&store->lock);
+    free(store);
+}
+
+const char *mgb_store_path(const struct mgb_store *store)
+{
+    return store->sql.path;
+}
+
+const char *mgb_store_warning(const struct mgb_store *store)
+{
+    return store->warning[0] ? store->warning : NULL;
+}
+
+enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
+{
+    if (store->active_runs == 0) {
+        MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
+        store->lock_is_brief = true;
+    }
+    enum mgb_status status = mgb_sql_begin(&store->sql, by);
+    atomic_store(&store->blocked, false);
+    if (status == MGB_OK)
+        return MGB_OK;
+    if (status == MGB_BUSY)
+        status = mgb_fail(MGB_IO,
+                          "%s: another program has kept a write transaction open for %lld ms: end "
+                          "it, or name another file with --db",
+                          store->sql.path, (long long)store->options.busy_wait_ms);
+    if (store->lock_is_brief)
+        mgb_lock_release(&store->lock);
+    store->lock_is_brief = false;
+    return status;
+}
+
+enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status)
+{
+    status = mgb_sql_end(&store->sql, status);
+    if (store->lock_is_brief && store->active_runs == 0)
+        mgb_lock_release(&store->lock);
+    store->lock_is_brief = false;
+    return status;
+}
+
+enum mgb_status mgb_store_check(struct mgb_store *store, bool thorough)
+{
+    char found[512];
+    MGB_TRY(mgb_sql_text(found, sizeof found, &store->sql,
+                         thorough ? "PRAGMA integrity_check" : "PRAGMA quick_check"));
+    if (strcmp(found, "ok") != 0)
+        return mgb_fail(MGB_CORRUPT, "%s: %s; copy what is readable with sqlite3 '.recover'",
+                        store->sql.path, found);
+    if (!thorough)
+        return MGB_OK;
+    MGB_TRY(mgb_sql_text(found, sizeof found, &store->sql,
+                         "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1"));
+    if (found[0])
+        return mgb_fail(MGB_CORRUPT, "%s: a row of %s belongs to nothing", store->sql.path, found);
+    return MGB_OK;
+}

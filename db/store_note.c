@@ -1,0 +1,124 @@
+/* Rows of sweeps, notes, tags and baselines; see store.h. */
+#include "db/store.h"
+
+#include "db/store_private.h"
+
+static enum mgb_status sweep_put(int64_t *id, struct mgb_store *store,
+                                 const struct mgb_record_sweep *record)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(
+        &put, &store->sql,
+        "INSERT INTO sweep (name, started_ms, script, script_digest, settings, order_seed) "
+        "VALUES (?, ?, ?, ?, ?, ?)"));
+    mgb_bind_text(&put, record->name);
+    mgb_bind_int(&put, mgb_store_now_ms());
+    mgb_bind_text(&put, record->script);
+    mgb_bind_text(&put, record->script_digest);
+    mgb_bind_text(&put, record->settings);
+    mgb_bind_maybe_int(&put, record->order_seed);
+    MGB_TRY(mgb_statement_run(&put));
+    *id = mgb_sql_last_id(&store->sql);
+    return MGB_OK;
+}
+
+enum mgb_status mgb_store_begin_sweep(int64_t *sweep, struct mgb_store *store,
+                                      const struct mgb_record_sweep *record)
+{
+    int64_t id = 0;
+    *sweep = 0;
+    MGB_TRY(mgb_store_begin(store, __func__));
+    MGB_TRY(mgb_store_end(store, sweep_put(&id, store, record)));
+    *sweep = id;
+    return MGB_OK;
+}
+
+static enum mgb_status sweep_end(struct mgb_store *store, int64_t sweep)
+{
+    struct mgb_statement update;
+    MGB_TRY(mgb_sql_prepare(&update, &store->sql, "UPDATE sweep SET finished_ms = ? WHERE id = ?"));
+    mgb_bind_int(&update, mgb_store_now_ms());
+    mgb_bind_int(&update, sweep);
+    return mgb_statement_run(&update);
+}
+
+enum mgb_status mgb_store_finish_sweep(struct mgb_store *store, int64_t sweep)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, sweep_end(store, sweep));
+}
+
+static enum mgb_status sweep_point_put(struct mgb_store *store,
+                                       const struct mgb_record_sweep_point *record)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &store->sql,
+                            "INSERT INTO sweep_point (sweep_id, point, repeat, position, settings, "
+                            "settings_digest, run_id) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+    mgb_bind_int(&put, record->sweep);
+    mgb_bind_int(&put, record->point);
+    mgb_bind_int(&put, record->repeat);
+    mgb_bind_int(&put, record->position);
+    mgb_bind_text(&put, record->settings);
+    mgb_bind_text(&put, record->settings_digest);
+    mgb_bind_int(&put, record->run);
+    return mgb_statement_run(&put);
+}
+
+enum mgb_status mgb_store_put_sweep_point(struct mgb_store *store,
+                                          const struct mgb_record_sweep_point *record)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, sweep_point_put(store, record));
+}
+
+static enum mgb_status note_put(struct mgb_store *store, int64_t run, const char *text)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &store->sql,
+                            "INSERT INTO note (run_id, at_ms, text) VALUES (?, ?, ?)"));
+    mgb_bind_int(&put, run);
+    mgb_bind_int(&put, mgb_store_now_ms());
+    mgb_bind_text(&put, text);
+    return mgb_statement_run(&put);
+}
+
+enum mgb_status mgb_store_put_note(struct mgb_store *store, int64_t run, const char *text)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, note_put(store, run, text));
+}
+
+static enum mgb_status tag_put(struct mgb_store *store, int64_t run, const char *name)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &store->sql,
+                            "INSERT INTO tag (run_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING"));
+    mgb_bind_int(&put, run);
+    mgb_bind_text(&put, name);
+    return mgb_statement_run(&put);
+}
+
+enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const char *name)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, tag_put(store, run, name));
+}
+
+static enum mgb_status baseline_put(struct mgb_store *store, const char *name, int64_t segment)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(
+        &put, &store->sql,
+        "INSERT OR REPLACE INTO baseline (name, segment_id, set_ms) VALUES (?, ?, ?)"));
+    mgb_bind_text(&put, name);
+    mgb_bind_int(&put, segment);
+    mgb_bind_int(&put, mgb_store_now_ms());
+    return mgb_statement_run(&put);
+}
+
+enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, baseline_put(store, name, segment));
+}

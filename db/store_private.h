@@ -1,0 +1,55 @@
+/* What the files of the store share. Internal to db/. */
+#ifndef MGB_DB_STORE_PRIVATE_H
+#define MGB_DB_STORE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "db/identity.h"
+#include "db/lock.h"
+#include "db/schema.h"
+#include "db/sql.h"
+#include "db/store.h"
+
+#define MGB_ACTIVE_RUNS 64
+
+struct mgb_store {
+    struct mgb_sql sql;
+    struct mgb_lock lock;
+    struct mgb_identity identity;
+    struct mgb_store_options options;
+    int64_t
+        runs[MGB_ACTIVE_RUNS]; /* active ones of this store; the lock is held while there are any */
+    int active_runs;
+    bool lock_is_brief;  /* held for the open transaction only */
+    int64_t blocked_ms;  /* how long the present wait for another program's transaction lasts */
+    atomic_bool blocked; /* such a wait lasts longer than people notice; read by other threads */
+    char warning[256];
+    char incomplete[256]; /* why the log of the active runs has gaps; "": it has none */
+};
+
+/* As mgb_store_open, with a schema of one's own. */
+enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
+                                      const struct mgb_store_options *options,
+                                      const struct mgb_schema *schema);
+
+/* A transaction under the writer lock: taken for it if no run holds it. */
+enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by);
+enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status);
+
+/* Inside a transaction. Figures of a segment from its step rows, stored and returned. */
+enum mgb_status mgb_store_boil(struct mgb_record_segment_stat *out, struct mgb_store *store,
+                               int64_t segment, struct mgb_maybe_int steady);
+/* Inside a transaction. Ends what is still running of a run. */
+enum mgb_status mgb_store_end_segments(struct mgb_store *store, int64_t run,
+                                       enum mgb_outcome outcome, struct mgb_maybe_int finished_ms);
+
+/* Rows of run, machine and model, inside a transaction. */
+enum mgb_status mgb_store_put_run(int64_t *run, struct mgb_store *store,
+                                  const struct mgb_record_run *record);
+
+int64_t mgb_store_now_ms(void); /* UTC, milliseconds since 1970 */
+
+/* The name of a file system, by its statfs magic, on which memory shared between processes cannot be relied on; NULL: a local one. */
+const char *mgb_store_network_name(long magic);
+
+#endif
