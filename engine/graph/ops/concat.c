@@ -1,0 +1,84 @@
+/* Tensors side by side along an axis, and its gradient: the slice that came from each. */
+#include "engine/graph/op.h"
+
+static enum mgb_status concat_take(struct mgb_op_call *call, int tensor, int index, int axis,
+                                   struct mgb_shape *sum)
+{
+    struct mgb_shape shape;
+    char role[32], one[96], two[96];
+    mgb_format(role, sizeof role, "input %d", index + 1);
+    MGB_TRY(mgb_op_take(call, role, tensor, MGB_F32, &shape));
+    if (index == 0) {
+        *sum = shape;
+        return MGB_OK;
+    }
+    bool fits = shape.rank == sum->rank;
+    for (int i = 0; fits && i < shape.rank; i++)
+        fits = i == axis || shape.dim[i] == sum->dim[i];
+    if (!fits)
+        return mgb_op_fail(call, "input %d is %s, which does not fit %s along axis %d", index + 1,
+                           mgb_shape_format(one, sizeof one, &shape),
+                           mgb_shape_format(two, sizeof two, sum), axis + 1);
+    sum->dim[axis] += shape.dim[axis];
+    return MGB_OK;
+}
+
+enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *name, const int *x,
+                              int count, int axis)
+{
+    struct mgb_op_call call;
+    struct mgb_shape sum = {0};
+    MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_CONCAT, name));
+    if (count < 1 || count > MGB_MAX_INPUTS)
+        return mgb_op_fail(&call, "%d inputs; it takes 1 to %d", count, MGB_MAX_INPUTS);
+    if (axis == 0)
+        return mgb_op_fail(&call, "axis 0 is the batch; joining along it would mix examples");
+    int rank = mgb_tensor_shape(graph, x[0])->rank;
+    int inner = axis == -1 ? rank - 1 : axis - 1; /* in the shape of an example */
+    MGB_TRY(concat_take(&call, x[0], 0, inner, &sum));
+    if (axis < -1 || inner < 0 || inner >= rank)
+        return mgb_op_fail(&call, "axis %d of an input with %d axes (the batch is axis 0)", axis,
+                           rank + 1);
+    for (int i = 1; i < count; i++)
+        MGB_TRY(concat_take(&call, x[i], i, inner, &sum));
+    call.a.slice.axis = inner;
+    return mgb_op_end(&call, out, &sum, MGB_F32);
+}
+
+static enum mgb_status concat_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+{
+    const struct mgb_graph *graph = mgb_gradient_graph(gradient);
+    int axis = node.a.slice.axis;
+    int64_t begin = 0;
+    for (int i = 0; i < node.input_count; i++) {
+        int64_t count = graph->tensors[node.inputs[i]].shape.dim[axis];
+        char suffix[32];
+        mgb_format(suffix, sizeof suffix, "grad_%d", i);
+        const struct mgb_gradient_request request = {.kind = MGB_OP_SLICE,
+                                                     .of = node.name,
+                                                     .suffix = suffix,
+                                                     .a.slice = {axis, begin, count},
+                                                     .inputs = {dy},
+                                                     .input_count = 1,
+                                                     .like = {node.inputs[i], -1}};
+        MGB_TRY(mgb_gradient_simple(gradient, &request, node.inputs[i]));
+        begin += count;
+    }
+    return MGB_OK;
+}
+
+static void concat_text(struct mgb_text *text, const struct mgb_node *node)
+{
+    mgb_text_add(text, " axis=%d", node->a.slice.axis + 1);
+}
+
+static void slice_text(struct mgb_text *text, const struct mgb_node *node)
+{
+    concat_text(text, node);
+    mgb_text_add(text, " begin=%lld count=%lld", (long long)node->a.slice.begin,
+                 (long long)node->a.slice.count);
+}
+
+const struct mgb_op_rules mgb_op_rules_CONCAT = {.differentiate = concat_differentiate,
+                                                 .text = concat_text};
+const struct mgb_op_rules mgb_op_rules_SLICE = {.text = slice_text};
