@@ -29,8 +29,8 @@ static bool pragma_tells(const char *name, const char *argument)
         {"foreign_key_list", false}, {"database_list", false}, {"compile_options", false},
         {"integrity_check", false},  {"quick_check", false},   {"foreign_key_check", false},
         {"function_list", false},    {"user_version", true},   {"application_id", true},
-        {"journal_mode", true},      {"page_count", true},     {"page_size", true},
-        {"freelist_count", true},    {"schema_version", true}, {"encoding", true}};
+        {"page_count", true},        {"page_size", true},      {"freelist_count", true},
+        {"schema_version", true},    {"encoding", true}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)
             return !known[i].bare || !argument;
@@ -49,6 +49,8 @@ static int query_allow(void *context, int action, const char *first, const char 
         return SQLITE_OK;
     case SQLITE_FUNCTION:
         return second && strcmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_UPDATE: /* so SQLite declares json_each and its like; a real one is not read-only and refused */
+        return strcmp(first, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA:
         return pragma_tells(first, second) ? SQLITE_OK : SQLITE_DENY;
     default:
