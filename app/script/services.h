@@ -12,6 +12,14 @@
 
 struct script_session; /* opaque; app/session's */
 
+struct script_point {                /* a cell of a sweep */
+    const char *sweep;               /* its name */
+    const char *sweep_settings;      /* JSON object: grid, repeats, what is common to all points */
+    const char *settings;            /* JSON object of this point's values, keys sorted */
+    const char *digest;              /* of everything that makes it the same point */
+    int64_t point, repeat, position; /* in grid order; from 0; in the order of running */
+};
+
 struct script_open_request {
     const struct mgb_graph *graph; /* borrowed until close */
     const char *model;             /* name of the model */
@@ -24,9 +32,9 @@ struct script_open_request {
     uint64_t seed;
     const char *backend; /* "auto", "host", "cuda", "sim" */
     const char *machine; /* NULL or a machine file */
-    const char *sweep;   /* name of the sweep this run is a point of, or NULL */
-    const char *point;   /* JSON object of the point's settings, keys sorted, or NULL */
-    int repeat, order;   /* of the sweep; 0, 0 otherwise */
+    int64_t
+        warmup; /* steps at the start of every segment that train and are logged, but are not timed */
+    const struct script_point *point; /* of a sweep, or NULL */
     bool expect_oom;
 };
 
@@ -45,11 +53,10 @@ struct script_figures {
 };
 
 struct script_step_request {
-    int64_t warmup;  /* steps that train and are logged, but not timed; -1: automatic */
-    int64_t steps;   /* timed steps on top; 0 with epochs */
-    int64_t epochs;  /* whole epochs instead, warm-up within */
-    const float *lr; /* warmup + steps values, or NULL */
-    int trace_every;
+    int64_t steps;   /* exactly so many, those of the segment's warm-up included; 0 with epochs */
+    int64_t epochs;  /* until so many epochs have ended */
+    const float *lr; /* a learning rate for each of `steps` steps, or NULL */
+    int trace_every; /* 0: none */
 };
 
 /* Losses of the steps of this call, warm-up included, in order; owned by the session until the next call. */
@@ -84,9 +91,11 @@ struct script_services {
     /* The newest figures (after step): of the segment in force. */
     enum mgb_status (*figures)(struct script_session *session, struct script_figures *out);
 
-    /* Sweeps. `find` tells whether a finished run of this sweep, point and repeat is stored and gives its figures. */
+    /* Sweeps: is this point stored as done (finished or out of memory; crashed too when this process is a restart after a
+     * crash)? Gives its figures. */
     enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out,
-                                  const char *sweep, const char *point, int repeat);
+                                  const struct script_point *point);
+    enum mgb_status (*sweep_finish)(void *context, const char *sweep);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */
     void (*progress)(void *context, const char *line);
     /* The script is a sweep: after a crash it may be started again from the top. */
