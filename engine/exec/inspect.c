@@ -1,0 +1,95 @@
+/* What a run holds, seen from outside: the variable check in value, and bytes by device. */
+#include "engine/exec/run_state.h"
+
+#include <string.h>
+
+static int64_t first_difference(const float *a, const float *b, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (memcmp(&a[i], &b[i], sizeof a[i]) != 0)
+            return i;
+    return -1;
+}
+
+/* One storage against the authoritative one of the same variable, role and slot. */
+static enum mgb_status copy_check(struct mgb_run *run, const struct mgb_held *copy, float *values, float *master)
+{
+    const struct mgb_storage *storage = copy->storage;
+    struct mgb_held first;
+    enum mgb_role role = storage->role == MGB_ROLE_SLOT ? MGB_ROLE_SLOT : MGB_ROLE_MASTER;
+    if (!mgb_held_find(run, storage->variable, role, storage->slot, &first) ||
+        first.address == copy->address)
+        return MGB_OK;
+    void *context = run->site->context;
+    MGB_TRY(run->backend->read(context, first.place.device, master, first.address, storage->bytes));
+    MGB_TRY(run->backend->read(context, copy->place.device, values, copy->address, storage->bytes));
+    int64_t at = first_difference(values, master, storage->bytes / (int64_t)sizeof *values);
+    if (at < 0)
+        return MGB_OK;
+    char here[MGB_DEVICE_NAME_MAX], there[MGB_DEVICE_NAME_MAX];
+    return mgb_fail(MGB_CORRUPT, "%s of '%s' on %s differs from its master on %s from element %lld on: %g, not %g",
+                    storage->role == MGB_ROLE_SLOT ? "slot copy" : "replica",
+                    mgb_graph_variable_at(run->graph, storage->variable).name,
+                    mgb_device_format(here, run->topology.devices[copy->place.device].name),
+                    mgb_device_format(there, run->topology.devices[first.place.device].name), (long long)at,
+                    (double)values[at], (double)master[at]);
+}
+
+static enum mgb_status values_check(struct mgb_run *run)
+{
+    int64_t most = 1;
+    for (int i = 0; i < mgb_graph_variable_count(run->graph); i++) {
+        int64_t count = mgb_graph_variable_at(run->graph, i).count;
+        most = count > most ? count : most;
+    }
+    float *values = mgb_alloc(2 * (size_t)most * sizeof *values);
+    if (!values)
+        return mgb_fail(MGB_NO_MEMORY, "no memory to compare replicas");
+    enum mgb_status status = MGB_OK;
+    struct mgb_held held;
+    int index = 0, tower = 0;
+    while (status == MGB_OK && mgb_held_next(run, &index, &tower, &held))
+        if (held.storage->role != MGB_ROLE_LEFTOVER)
+            status = copy_check(run, &held, values, values + most);
+    mgb_release(values);
+    return status;
+}
+
+enum mgb_status mgb_run_check(struct mgb_run *run, struct mgb_check *out)
+{
+    MGB_TRY(mgb_run_usable(run));
+    MGB_TRY(mgb_check_make(out, mgb_setting_plan(run->setting)));
+    if (run->setting->effective.strategy == MGB_INDEPENDENT)
+        return MGB_OK; /* its replicas go apart: that is what it is for */
+    enum mgb_status status = values_check(run);
+    if (status != MGB_OK)
+        mgb_check_done(out);
+    return status;
+}
+
+static int64_t planned_bytes(const struct mgb_setting *setting, int device)
+{
+    int64_t most = 0;
+    for (int i = 0; i < setting->programs.count; i++) {
+        const struct mgb_plan *plan = setting->programs.at[i]->plan;
+        for (int k = 0; k < plan->use_count; k++)
+            if (plan->uses[k].device == device && plan->uses[k].peak_bytes > most)
+                most = plan->uses[k].peak_bytes;
+    }
+    return most;
+}
+
+enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity, int *count)
+{
+    *count = 0;
+    for (int device = 0; device < run->topology.device_count && *count < capacity; device++) {
+        int64_t lasting, step;
+        MGB_TRY(mgb_site_high_water(run->site, &lasting, MGB_ARENA_LASTING, device));
+        MGB_TRY(mgb_site_high_water(run->site, &step, MGB_ARENA_STEP, device));
+        out[(*count)++] = (struct mgb_memory_use){.device = device,
+                                                  .planned_bytes = planned_bytes(run->setting, device),
+                                                  .held_bytes = mgb_site_held(run->site, device),
+                                                  .measured_peak_bytes = lasting + step};
+    }
+    return MGB_OK;
+}

@@ -1,0 +1,121 @@
+/* A program: one plan made ready for one site. Everything that a step needs is laid out here once: kernels, addresses for
+ * both input slots, events, the list of what to enqueue. Playing it allocates nothing. */
+#ifndef MGB_EXEC_PROGRAM_H
+#define MGB_EXEC_PROGRAM_H
+
+#include "engine/base/memory.h"
+#include "engine/exec/site.h"
+#include <mgb/run.h>
+
+struct mgb_command { /* one flat task */
+    const struct mgb_task *task;
+    int tower, device, from;
+    int queue;                  /* into the program's queues */
+    int wait_begin, wait_count; /* into waits: commands of other queues */
+    int slot_begin, slot_count; /* into addresses */
+    struct mgb_kernel *kernel;  /* MGB_TASK_COMPUTE */
+    struct mgb_launch launch[2];
+    struct mgb_update update;
+    int64_t bytes;              /* of a copy, a fill, a collective's payload */
+    int meet_begin, meet_count; /* the last member of a collective: all its members, in tower order */
+    bool begins, ends;          /* a run of tasks of one phase on a queue begins, ends here */
+    bool awaited;               /* a task of another queue waits for it */
+    struct mgb_event *begin, *end; /* NULL where nobody asks */
+};
+
+struct mgb_span { /* a run of tasks of one phase on one queue: first command's begin to last command's end */
+    int first, last;
+    int device, from; /* from -1: compute */
+    enum mgb_phase phase;
+    int tower;        /* -1: the root's */
+    int64_t start_ns, end_ns; /* of the last step, session clock */
+};
+
+struct mgb_program_queue {
+    struct mgb_queue_request request;
+    struct mgb_queue *queue; /* while bound */
+    int last, span;          /* while the program is made */
+};
+
+struct mgb_reading { /* a scalar that the host reads after the step */
+    bool metric;
+    int index;
+    const void *address;
+};
+
+struct mgb_boundary { /* scratch of times.c */
+    int64_t ns;
+    int phase, step; /* +1 begins, -1 ends */
+};
+
+struct mgb_program {
+    struct mgb_plan *plan; /* owned */
+    struct mgb_site *site;
+    struct mgb_pool pool;
+    struct mgb_flat flat;
+    int count;
+    struct mgb_command *commands;
+    int *waits;
+    int slot_count;
+    void **addresses[2];     /* by input slot */
+    int64_t *counts;         /* f32 elements behind an address */
+    struct mgb_update_item *items;
+    struct mgb_flat_operand *scratch; /* the operands of one task */
+    int *meets;              /* commands */
+    struct mgb_queue **meet_queues;
+    float **meet_buffers;
+    int queue_count;
+    struct mgb_program_queue *queues;
+    int span_count;
+    struct mgb_span *spans;
+    struct mgb_boundary *boundaries;
+    int reading_count;
+    struct mgb_reading *readings;
+    struct mgb_step_values values;
+    int64_t generation; /* of the site when it was bound; 0: not bound */
+    bool traced;        /* every command has both events */
+};
+
+/* Takes the plan over, on failure too. MGB_CORRUPT when the backend's facts are no longer those of the plan. */
+enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site, struct mgb_plan *plan);
+void mgb_program_free(struct mgb_program *program);
+/* Addresses, queues and events for the site's arenas as they are now; does nothing when it is bound so already. `traced`:
+ * with events at every task. */
+enum mgb_status mgb_program_bind(struct mgb_program *program, bool traced);
+/* Gives queues and events back; the rest stays for the next time. */
+void mgb_program_unbind(struct mgb_program *program);
+/* The address of an operand or a place in the site's arenas; NULL for no bytes. */
+void *mgb_program_address(const struct mgb_program *program, struct mgb_place place);
+
+/* Passes of mgb_program_make, each in its file. */
+enum mgb_status mgb_program_add_spans(struct mgb_program *program);
+enum mgb_status mgb_program_add_meets(struct mgb_program *program);
+enum mgb_status mgb_program_add_kernels(struct mgb_program *program);
+enum mgb_status mgb_program_add_readings(struct mgb_program *program);
+void mgb_program_place_operands(struct mgb_program *program);
+
+struct mgb_play {
+    int slot;   /* input slot, 0 or 1 */
+    bool trace; /* record every task */
+    struct mgb_step_values values;
+    int64_t timeout_ns; /* 0: none */
+};
+/* Enqueues the whole program and waits for its end. */
+enum mgb_status mgb_program_play(struct mgb_program *program, const struct mgb_play *play);
+/* The same task by task, with a wait after each and every arena that the task does not name inaccessible. `before` is
+ * called ahead of each command with all arenas open (may be NULL). */
+enum mgb_status mgb_program_play_guarded(struct mgb_program *program, const struct mgb_play *play,
+                                         enum mgb_status (*before)(void *context, const struct mgb_command *command),
+                                         void *context);
+/* One command: waits, events, work. For the two players. */
+enum mgb_status mgb_command_enqueue(struct mgb_program *program, const struct mgb_command *command,
+                                    const struct mgb_play *play);
+
+/* Where the time went, for each of plan->uses; `out` holds use_count entries. `start_ns` to `input_ns` was the wait for the
+ * batch, `end_ns` the end of the step. After the program has been played. */
+enum mgb_status mgb_program_times(struct mgb_program *program, struct mgb_device_times *out,
+                                  int64_t start_ns, int64_t input_ns, int64_t end_ns);
+/* Every task of a traced step; `out` holds program->count entries. */
+enum mgb_status mgb_program_trace(struct mgb_program *program, struct mgb_task_time *out, int64_t start_ns);
+
+#endif

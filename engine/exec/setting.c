@@ -1,0 +1,205 @@
+/* Settings: plans and programs of recently used placements. */
+#include "engine/exec/setting.h"
+
+#include "engine/base/hash.h"
+#include <string.h>
+
+#define SETTINGS_KEPT 8
+
+static enum mgb_status describe(void *context, int device, const struct mgb_node_use *use,
+                                struct mgb_operator_facts *out)
+{
+    const struct mgb_site *site = context;
+    return site->backend->describe(site->context, device, use, out);
+}
+
+void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site, const struct mgb_graph *graph)
+{
+    *out = (struct mgb_settings){
+        .site = site, .graph = graph, .facts = {.context = site, .describe = describe}};
+}
+
+static void setting_free(struct mgb_setting *setting)
+{
+    for (int i = 0; i < setting->programs.count; i++)
+        mgb_program_free(setting->programs.at[i]);
+    mgb_vector_done(&setting->programs);
+    mgb_effective_done(&setting->effective);
+    mgb_release(setting);
+}
+
+void mgb_settings_done(struct mgb_settings *settings)
+{
+    for (int i = 0; i < settings->list.count; i++)
+        setting_free(settings->list.at[i]);
+    mgb_vector_done(&settings->list);
+}
+
+static uint64_t trainable_digest(const struct mgb_graph *graph)
+{
+    uint64_t digest = 0;
+    for (int i = 0; i < mgb_graph_variable_count(graph); i++) {
+        unsigned char trainable = mgb_graph_variable_at(graph, i).trainable;
+        digest = mgb_hash(digest, &trainable, 1);
+    }
+    return digest;
+}
+
+static bool array_equal(const int *a, const int *b, int count)
+{
+    if (!a || !b)
+        return a == b;
+    return count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+static bool effective_equal(const struct mgb_effective *a, const struct mgb_effective *b)
+{
+    return a->strategy == b->strategy && a->tower_count == b->tower_count &&
+           array_equal(a->tower_device, b->tower_device, a->tower_count) &&
+           a->batch_mode == b->batch_mode && a->batch_per_gpu == b->batch_per_gpu &&
+           a->global_batch == b->global_batch && a->variable_count == b->variable_count &&
+           array_equal(a->home, b->home, a->variable_count) &&
+           array_equal(a->update, b->update, a->variable_count) &&
+           array_equal(a->sum, b->sum, a->variable_count) &&
+           array_equal(a->original, b->original, a->variable_count) &&
+           a->weights_at == b->weights_at && a->join_at == b->join_at && a->loss_at == b->loss_at &&
+           a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
+           a->relocation == b->relocation && a->allreduce == b->allreduce &&
+           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap && a->logical == b->logical &&
+           a->peer_access == b->peer_access && a->pinned == b->pinned && a->gpu_memory == b->gpu_memory &&
+           a->threads == b->threads && a->cpu_threads == b->cpu_threads;
+}
+
+static bool optimizer_equal(const struct mgb_optimizer *a, const struct mgb_optimizer *b)
+{
+    return a->kind == b->kind && a->lr == b->lr && a->momentum == b->momentum &&
+           a->nesterov == b->nesterov && a->rho == b->rho && a->beta1 == b->beta1 &&
+           a->beta2 == b->beta2 && a->epsilon == b->epsilon && a->decay == b->decay &&
+           a->clip_norm == b->clip_norm;
+}
+
+bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effective *effective,
+                        const struct mgb_optimizer *optimizer, const struct mgb_graph *graph)
+{
+    return setting->trainable == trainable_digest(graph) &&
+           optimizer_equal(&setting->optimizer, optimizer) &&
+           effective_equal(&setting->effective, effective);
+}
+
+/* Frees the least recently used setting when there are too many. */
+static void settings_trim(struct mgb_settings *settings, const struct mgb_setting *a, const struct mgb_setting *b)
+{
+    while (settings->list.count > SETTINGS_KEPT) {
+        int oldest = -1;
+        for (int i = 0; i < settings->list.count; i++) {
+            const struct mgb_setting *setting = settings->list.at[i];
+            if (setting != a && setting != b &&
+                (oldest < 0 || setting->used < settings->list.at[oldest]->used))
+                oldest = i;
+        }
+        setting_free(settings->list.at[oldest]);
+        settings->list.at[oldest] = settings->list.at[--settings->list.count];
+    }
+}
+
+static enum mgb_status setting_make(struct mgb_settings *settings, struct mgb_setting **out,
+                                    struct mgb_effective *effective, const struct mgb_optimizer *optimizer)
+{
+    struct mgb_setting *setting = mgb_alloc(sizeof *setting);
+    if (!setting) {
+        mgb_effective_done(effective);
+        return mgb_fail(MGB_NO_MEMORY, "no memory for a placement");
+    }
+    setting->effective = *effective;
+    setting->optimizer = *optimizer;
+    setting->trainable = trainable_digest(settings->graph);
+    struct mgb_program *program;
+    enum mgb_status status =
+        mgb_setting_program(settings, setting, &program, MGB_PLAN_TRAIN, effective->global_batch);
+    if (status == MGB_OK && !mgb_vector_push(&settings->list, setting))
+        status = mgb_fail(MGB_NO_MEMORY, "no memory for a placement");
+    if (status != MGB_OK) {
+        setting_free(setting);
+        return status;
+    }
+    *out = setting;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setting **out,
+                                 struct mgb_effective *effective, const struct mgb_optimizer *optimizer,
+                                 const struct mgb_setting *current)
+{
+    struct mgb_setting *found = NULL;
+    for (int i = 0; i < settings->list.count && !found; i++)
+        if (mgb_setting_serves(settings->list.at[i], effective, optimizer, settings->graph))
+            found = settings->list.at[i];
+    if (found)
+        mgb_effective_done(effective);
+    else
+        MGB_TRY(setting_make(settings, &found, effective, optimizer));
+    found->used = ++settings->clock;
+    settings_trim(settings, current, found);
+    *out = found;
+    return MGB_OK;
+}
+
+struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind, int rows)
+{
+    for (int i = 0; i < setting->programs.count; i++) {
+        struct mgb_program *program = setting->programs.at[i];
+        if (program->plan->kind == kind && program->plan->global_rows == rows)
+            return program;
+    }
+    return NULL;
+}
+
+enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_setting *setting,
+                                    struct mgb_program **out, enum mgb_plan_kind kind, int rows)
+{
+    *out = mgb_setting_find(setting, kind, rows);
+    if (*out)
+        return MGB_OK;
+    struct mgb_plan_request request = {.kind = kind,
+                                       .graph = settings->graph,
+                                       .topology = settings->site->topology,
+                                       .placement = &setting->effective,
+                                       .facts = &settings->facts,
+                                       .optimizer = setting->optimizer,
+                                       .rows = rows};
+    struct mgb_plan *plan;
+    if (!mgb_vector_reserve(&setting->programs, 1))
+        return mgb_fail(MGB_NO_MEMORY, "no memory for a step plan");
+    MGB_TRY(mgb_plan_make(&plan, &request));
+    enum mgb_status status = mgb_plan_admit(plan, NULL, setting->effective.gpu_memory);
+    if (status != MGB_OK) {
+        mgb_plan_free(plan);
+        return status;
+    }
+    MGB_TRY(mgb_program_make(out, settings->site, plan));
+    setting->programs.at[setting->programs.count++] = *out;
+    return MGB_OK;
+}
+
+const struct mgb_plan *mgb_setting_plan(const struct mgb_setting *setting)
+{
+    return setting->programs.at[0]->plan;
+}
+
+void mgb_setting_unbind(struct mgb_setting *setting)
+{
+    for (int i = 0; i < setting->programs.count; i++)
+        mgb_program_unbind(setting->programs.at[i]);
+}
+
+int64_t mgb_setting_step_bytes(const struct mgb_setting *setting, int device)
+{
+    int64_t most = 0;
+    for (int i = 0; i < setting->programs.count; i++) {
+        const struct mgb_plan *plan = setting->programs.at[i]->plan;
+        for (int k = 0; k < plan->use_count; k++)
+            if (plan->uses[k].device == device && plan->uses[k].step_bytes > most)
+                most = plan->uses[k].step_bytes;
+    }
+    return most;
+}
