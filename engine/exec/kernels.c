@@ -2,27 +2,27 @@
  * read back from the plan. */
 #include "engine/exec/program.h"
 
-/* The request behind a compute task; `strict`: outputs in plain layout were asked to be plain. */
-static struct mgb_node_use use_of(const struct mgb_program *program, const struct mgb_command *command,
-                                  bool strict)
+/* GPUs have no team of threads; their facts are asked with 1. */
+static int threads_of(const struct mgb_program *program, const struct mgb_command *command)
+{
+    if (program->site->topology->devices[command->device].class == MGB_CLASS_CUDA)
+        return 1;
+    return program->queues[command->queue].request.threads;
+}
+
+static struct mgb_node_use use_of(const struct mgb_program *program, const struct mgb_command *command)
 {
     const struct mgb_plan *plan = program->plan;
     const struct mgb_task *task = command->task;
-    const struct mgb_operand *operands = plan->operands + task->operand_begin;
-    const struct mgb_node *node = &plan->graph->nodes[task->node];
     struct mgb_node_use use = {.graph = plan->graph,
                                .node = task->node,
                                .rows = task->rows,
-                               .threads = program->queues[command->queue].request.threads,
+                               .threads = threads_of(program, command),
                                .training = plan->kind == MGB_PLAN_TRAIN};
     for (int i = 0; i < task->input_count && i < MGB_MAX_INPUTS; i++)
-        use.in_layout[i] = operands[i].layout;
-    for (int k = 0, wanted = 0; k < node->output_count && wanted < task->output_count; k++) {
-        if (node->outputs[k] < 0)
-            continue;
-        use.plain[k] = strict && operands[task->input_count + wanted].layout == 0;
-        wanted++;
-    }
+        use.in_layout[i] = plan->operands[task->operand_begin + i].layout;
+    for (int k = 0; k < MGB_MAX_OUTPUTS; k++)
+        use.plain[k] = task->plain >> k & 1u;
     return use;
 }
 
@@ -49,13 +49,10 @@ static bool facts_fit(const struct mgb_program *program, const struct mgb_comman
 static enum mgb_status kernel_add(struct mgb_program *program, struct mgb_command *command)
 {
     const struct mgb_site *site = program->site;
-    struct mgb_kernel_request request = {.device = command->device};
-    for (int strict = 1; strict >= 0; strict--) {
-        request.use = use_of(program, command, strict);
-        MGB_TRY(site->backend->describe(site->context, command->device, &request.use, &request.facts));
-        if (facts_fit(program, command, &request.facts))
-            return site->backend->kernel(site->context, &command->kernel, &request);
-    }
+    struct mgb_kernel_request request = {.device = command->device, .use = use_of(program, command)};
+    MGB_TRY(site->backend->describe(site->context, command->device, &request.use, &request.facts));
+    if (facts_fit(program, command, &request.facts))
+        return site->backend->kernel(site->context, &command->kernel, &request);
     return mgb_fail(MGB_CORRUPT, "operator '%s': the plan was made for other facts than backend %s states",
                     command->task->name, site->backend->name);
 }
