@@ -169,6 +169,8 @@ struct mgb_cpu_kernels {
     enum mgb_status (*run)(struct mgb_kernel *kernel, const struct mgb_launch *launch);
 };
 
+extern const struct mgb_cpu_kernels mgb_host_cpu_kernels; /* engine/host */
+
 /* The CUDA plugin (libmgb_cuda.so) exports one function of this type under this name. It receives the CPU kernels that
  * serve /cpu:0 there, so that it need not link the host backend. */
 #define MGB_CUDA_ENTRY "mgb_cuda_entry"

@@ -1,0 +1,48 @@
+/* The operators of the CPU devices, one file each, and what they share: element-wise work on whatever layout arrives. */
+#ifndef MGB_HOST_OPS_OPS_H
+#define MGB_HOST_OPS_OPS_H
+
+#include "engine/backend/backend.h"
+#include "engine/host/kernel.h"
+
+extern const struct mgb_host_op mgb_host_dense, mgb_host_dense_grad_x, mgb_host_dense_grad_w;
+extern const struct mgb_host_op mgb_host_conv2d, mgb_host_conv2d_grad_x, mgb_host_conv2d_grad_w;
+extern const struct mgb_host_op mgb_host_max_pool2d, mgb_host_max_pool2d_grad;
+extern const struct mgb_host_op mgb_host_avg_pool2d, mgb_host_avg_pool2d_grad;
+extern const struct mgb_host_op mgb_host_activation, mgb_host_activation_grad;
+extern const struct mgb_host_op mgb_host_reshape, mgb_host_dropout, mgb_host_add, mgb_host_concat, mgb_host_slice;
+extern const struct mgb_host_op mgb_host_softmax_xent, mgb_host_softmax_xent_grad;
+extern const struct mgb_host_op mgb_host_mse, mgb_host_mse_grad, mgb_host_accuracy;
+
+/* kernel->part[]: plain copies of the inputs first (-1: none), then these. */
+enum {
+    MGB_PART_COUNT = MGB_MAX_INPUTS, /* elements that an element-wise operator runs over */
+    MGB_PART_SCRATCH,
+    MGB_PART_WEIGHTS, /* a weight gradient that is made along and not wanted */
+    MGB_PART_OUTPUT,  /* the result before it is reordered */
+};
+/* Where a part begins in this launch's workspace; NULL without a workspace. */
+void *mgb_part(const struct mgb_kernel *kernel, const struct mgb_launch *launch, int part);
+
+/* Element-wise operators. They run on the layout of their inputs when all inputs have the same one, else on plain
+ * copies in the workspace. `zero_stays`: f(0, ...) = 0, so filled-up channels may be computed along. Sets the facts of
+ * output 0; the operator then runs over `mgb_flat_count` elements. */
+void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays);
+/* Plain copies for all inputs that are not plain; the output stays plain. For operators that look at rows. */
+void mgb_plain_plan(struct mgb_kernel *kernel);
+int64_t mgb_flat_count(const struct mgb_kernel *kernel);
+bool mgb_flat_direct(const struct mgb_kernel *kernel, int input); /* read where it is, not as a copy */
+/* The elements of an input in the layout of the output, reordered if need be. */
+const float *mgb_flat_input(struct mgb_kernel *kernel, const struct mgb_launch *launch, int input);
+
+/* y = f(x) in place or not, over `count` elements; dx = f'(x) dy expressed in y. */
+void mgb_activate(float *y, const float *x, int64_t count, enum mgb_activation activation);
+void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count, enum mgb_activation activation);
+
+/* Sums over rows with the same bits for any team: each chunk of rows in order in double, chunks in order. `f` adds up
+ * rows [begin, end). */
+#define MGB_ROW_CHUNK 64
+typedef double mgb_rows_function(const void *context, int64_t begin, int64_t end);
+double mgb_rows_sum(int64_t rows, mgb_rows_function *f, const void *context);
+
+#endif

@@ -1,0 +1,150 @@
+/* Softmax cross-entropy on class numbers: the sum over rows of the mean over positions of -log softmax(x)[label], and its
+ * gradient (softmax(x) - onehot(label)) * scale / positions. A row's sum runs in 16 lanes whatever the vector width. */
+#include "engine/host/ops/ops.h"
+
+#include "engine/base/parallel.h"
+#include "engine/host/simd.h"
+#include "engine/host/vmath.h"
+#include <math.h>
+
+#define LANES 16
+
+struct xent_work {
+    const float *logits;
+    const int32_t *labels;
+    float *gradient;
+    int64_t classes;
+    float scale;
+};
+
+MGB_SIMD static float row_max(const float *x, int64_t classes)
+{
+    float lane[LANES];
+    for (int j = 0; j < LANES; j++)
+        lane[j] = x[0];
+    int64_t whole = classes / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int j = 0; j < LANES; j++)
+            lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
+    for (int64_t i = whole; i < classes; i++)
+        lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+    for (int j = 1; j < LANES; j++)
+        lane[0] = lane[j] > lane[0] ? lane[j] : lane[0];
+    return lane[0];
+}
+
+/* The sum of exp(x - max); keeps the terms in `terms` unless it is NULL. */
+static inline float row_exp(float *terms, const float *x, int64_t classes, float max)
+{
+    float lane[LANES] = {0};
+    for (int64_t i = 0; i < classes; i += LANES) {
+        int64_t now = classes - i < LANES ? classes - i : LANES;
+        float e[LANES] = {0};
+        if (now == LANES)
+            for (int j = 0; j < LANES; j++)
+                e[j] = mgb_exp(x[i + j] - max);
+        else
+            for (int64_t j = 0; j < now; j++)
+                e[j] = mgb_exp(x[i + j] - max);
+        for (int j = 0; j < LANES; j++)
+            lane[j] += e[j];
+        if (terms)
+            for (int64_t j = 0; j < now; j++)
+                terms[i + j] = e[j];
+    }
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            lane[j] += lane[j + half];
+    return lane[0];
+}
+
+MGB_SIMD static double xent_rows(const struct xent_work *work, int64_t begin, int64_t end)
+{
+    double sum = 0;
+    for (int64_t row = begin; row < end; row++) {
+        const float *x = work->logits + row * work->classes;
+        float max = row_max(x, work->classes);
+        sum += log((double)row_exp(NULL, x, work->classes, max)) + (double)max - (double)x[work->labels[row]];
+    }
+    return sum;
+}
+
+static double xent_sum(const void *context, int64_t begin, int64_t end)
+{
+    return xent_rows(context, begin, end);
+}
+
+MGB_SIMD static void xent_grad_rows(const struct xent_work *work, int64_t begin, int64_t end)
+{
+    for (int64_t row = begin; row < end; row++) {
+        const float *x = work->logits + row * work->classes;
+        float *dx = work->gradient + row * work->classes;
+        float inverse = 1.0f / row_exp(dx, x, work->classes, row_max(x, work->classes));
+        float right = dx[work->labels[row]] * inverse - 1.0f;
+        MGB_EACH
+        for (int64_t i = 0; i < work->classes; i++)
+            dx[i] = dx[i] * inverse * work->scale;
+        dx[work->labels[row]] = right * work->scale;
+    }
+}
+
+static void xent_grad_range(void *context, long long begin, long long end)
+{
+    xent_grad_rows(context, begin, end);
+}
+
+static int64_t position_count(const struct mgb_kernel *kernel)
+{
+    return mgb_shape_count(&kernel->use.in[1].shape);
+}
+
+static enum mgb_status xent_make(struct mgb_kernel *kernel)
+{
+    if (kernel->use.in[1].type != MGB_I32)
+        return mgb_fail(MGB_UNSUPPORTED, "labels are %s; a CPU device takes class numbers as i32",
+                        mgb_type_name(kernel->use.in[1].type));
+    mgb_plain_plan(kernel);
+    return MGB_OK;
+}
+
+static enum mgb_status xent_grad_make(struct mgb_kernel *kernel)
+{
+    MGB_TRY(xent_make(kernel));
+    kernel->facts.in_place = mgb_flat_direct(kernel, 0) ? 0 : -1;
+    return MGB_OK;
+}
+
+static enum mgb_status xent_begin(struct xent_work *out, struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    int64_t rows = kernel->use.in[1].count;
+    *out = (struct xent_work){.labels = launch->inputs[1], .classes = kernel->use.in[0].count / rows};
+    for (int64_t i = 0; i < rows; i++)
+        if (out->labels[i] < 0 || out->labels[i] >= out->classes)
+            return mgb_fail(MGB_INVALID, "label %d of row %lld is not a class number from 0 to %lld; check the data",
+                            (int)out->labels[i], (long long)(launch->first_row + i / position_count(kernel)),
+                            (long long)out->classes - 1);
+    out->logits = mgb_flat_input(kernel, launch, 0);
+    return MGB_OK;
+}
+
+static enum mgb_status xent_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    struct xent_work work;
+    MGB_TRY(xent_begin(&work, kernel, launch));
+    double sum = mgb_rows_sum(kernel->use.in[1].count, xent_sum, &work);
+    *(float *)launch->outputs[0] = (float)(sum / (double)position_count(kernel));
+    return MGB_OK;
+}
+
+static enum mgb_status xent_grad_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    struct xent_work work;
+    MGB_TRY(xent_begin(&work, kernel, launch));
+    work.gradient = launch->outputs[0];
+    work.scale = launch->scale / (float)position_count(kernel);
+    mgb_parallel_for(kernel->use.in[1].count, MGB_ROW_CHUNK, xent_grad_range, &work);
+    return MGB_OK;
+}
+
+const struct mgb_host_op mgb_host_softmax_xent = {.make = xent_make, .run = xent_run};
+const struct mgb_host_op mgb_host_softmax_xent_grad = {.make = xent_grad_make, .run = xent_grad_run};

@@ -1,0 +1,49 @@
+/* Which file serves which operator. INPUT and READ are tensors that are simply there: nothing runs. */
+#include "engine/host/ops/ops.h"
+
+static enum mgb_status nothing_make(struct mgb_kernel *kernel)
+{
+    (void)kernel;
+    return MGB_OK;
+}
+
+static enum mgb_status nothing_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    (void)kernel;
+    (void)launch;
+    return MGB_OK;
+}
+
+static const struct mgb_host_op nothing = {.make = nothing_make, .run = nothing_run};
+
+static const struct mgb_host_op *const table[MGB_OP_COUNT] = {
+    [MGB_OP_INPUT] = &nothing,
+    [MGB_OP_READ] = &nothing,
+    [MGB_OP_DENSE] = &mgb_host_dense,
+    [MGB_OP_DENSE_GRAD_X] = &mgb_host_dense_grad_x,
+    [MGB_OP_DENSE_GRAD_W] = &mgb_host_dense_grad_w,
+    [MGB_OP_CONV2D] = &mgb_host_conv2d,
+    [MGB_OP_CONV2D_GRAD_X] = &mgb_host_conv2d_grad_x,
+    [MGB_OP_CONV2D_GRAD_W] = &mgb_host_conv2d_grad_w,
+    [MGB_OP_MAX_POOL2D] = &mgb_host_max_pool2d,
+    [MGB_OP_MAX_POOL2D_GRAD] = &mgb_host_max_pool2d_grad,
+    [MGB_OP_AVG_POOL2D] = &mgb_host_avg_pool2d,
+    [MGB_OP_AVG_POOL2D_GRAD] = &mgb_host_avg_pool2d_grad,
+    [MGB_OP_ACTIVATION] = &mgb_host_activation,
+    [MGB_OP_ACTIVATION_GRAD] = &mgb_host_activation_grad,
+    [MGB_OP_RESHAPE] = &mgb_host_reshape,
+    [MGB_OP_DROPOUT] = &mgb_host_dropout,
+    [MGB_OP_ADD] = &mgb_host_add,
+    [MGB_OP_CONCAT] = &mgb_host_concat,
+    [MGB_OP_SLICE] = &mgb_host_slice,
+    [MGB_OP_SOFTMAX_XENT] = &mgb_host_softmax_xent,
+    [MGB_OP_SOFTMAX_XENT_GRAD] = &mgb_host_softmax_xent_grad,
+    [MGB_OP_MSE] = &mgb_host_mse,
+    [MGB_OP_MSE_GRAD] = &mgb_host_mse_grad,
+    [MGB_OP_ACCURACY] = &mgb_host_accuracy,
+};
+
+const struct mgb_host_op *mgb_host_op_find(enum mgb_op_kind kind)
+{
+    return (unsigned)kind < MGB_OP_COUNT ? table[kind] : NULL;
+}

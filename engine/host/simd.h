@@ -1,0 +1,26 @@
+/* Loops for the widest vectors of the machine they run on: the compiler makes a function so marked once per instruction
+ * set and the loader picks. Safe for equal results because no version may contract a*b+c (-ffp-contract=off) and gcc
+ * does not reassociate float sums: a function whose loops are element by element gives the same bits in every version.
+ * Off under sanitizers, whose run-time is not up when the loader picks. */
+#ifndef MGB_HOST_SIMD_H
+#define MGB_HOST_SIMD_H
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) &&                \
+    !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
+#define MGB_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define MGB_SIMD
+#endif
+
+/* In front of a loop whose iterations do not meet in memory, except that a result may overwrite the very element it is
+ * made from: in-place work vectorises too. */
+#if defined(__clang__)
+#define MGB_EACH _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define MGB_EACH _Pragma("GCC ivdep")
+#pragma GCC optimize("no-math-errno") /* else sqrtf is a call an element */
+#else
+#define MGB_EACH
+#endif
+
+#endif
