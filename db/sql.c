@@ -60,7 +60,8 @@ static const char *code_hint(int code)
 enum mgb_status mgb_sql_fail(const struct mgb_sql *sql, int code, const char *what)
 {
     const char *message = sql->handle ? sqlite3_errmsg(sql->handle) : sqlite3_errstr(code);
-    return mgb_fail(code_status(code), "%s: %s: %s%s", sql->path, what, message, code_hint(code));
+    return mgb_fail(code_status(code), "%s: %s (%.60s)%s", sql->path, message, what,
+                    code_hint(code));
 }
 
 enum mgb_status mgb_sql_open(struct mgb_sql *out, const char *name, const char *path, int flags)

@@ -72,7 +72,7 @@ const char *mgb_column_text(const struct mgb_statement *statement,
 /* Last row id of this connection. */
 int64_t mgb_sql_last_id(const struct mgb_sql *sql);
 
-/* Fails with SQLite's message for the connection: "FILE: what: message; hint". */
+/* Fails with SQLite's message for the connection: "FILE: message (what); hint". */
 enum mgb_status mgb_sql_fail(const struct mgb_sql *sql, int code, const char *what);
 
 #endif

@@ -1,0 +1,194 @@
+/* Runs of dead processes are recognised, living ones are not declared dead: ecosystem.md 6.3 rows 28 and 29. */
+#include "tests/support/check.h"
+
+#include "db/identity.h"
+#include "db/query.h"
+#include "db/sql.h"
+#include "db/store.h"
+#include "tests/support/database.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child with an active run, waiting to be killed. */
+static pid_t runner_start(const char *path)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int64_t run, segment;
+        struct mgb_store *store;
+        if (mgb_store_open(&store, path, NULL) != MGB_OK ||
+            mgb_store_begin_run(&run, store, database_run()) != MGB_OK)
+            _exit(1);
+        struct mgb_record_segment record = database_segment(run);
+        if (mgb_store_begin_segment(&segment, store, &record) != MGB_OK ||
+            write(ready[1], "r", 1) != 1)
+            _exit(2);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+static enum mgb_outcome seen(const char *path)
+{
+    struct mgb_reader *reader;
+    enum mgb_outcome outcome;
+    assert_ok(mgb_reader_open(&reader, path));
+    assert_ok(mgb_db_run_state(&outcome, reader, 1));
+    mgb_reader_close(reader);
+    return outcome;
+}
+
+static void stored(const char *path, const char *outcome)
+{
+    char got[16];
+    assert_string_equal(database_text(got, sizeof got, path, "SELECT outcome FROM run"), outcome);
+    assert_string_equal(database_text(got, sizeof got, path, "SELECT outcome FROM segment"),
+                        outcome);
+}
+
+static void open_and_close(const char *path)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, path, NULL));
+    mgb_store_close(store);
+}
+
+static void a_stopped_process_keeps_its_run(void **state)
+{
+    pid_t pid = runner_start(*state);
+    kill(pid, SIGSTOP);
+    waitpid(pid, NULL, WUNTRACED);
+    assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
+    open_and_close(*state);
+    stored(*state, "running");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void a_killed_run_is_seen_and_then_marked(void **state)
+{
+    pid_t pid = runner_start(*state);
+    kill(pid, SIGKILL);
+    /* Not waited for yet: a zombie is dead. */
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
+    stored(*state, "running"); /* looking does not write */
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    int64_t marked;
+    assert_ok(mgb_db_mark_crashed(&marked, store));
+    assert_int_equal(marked, 0); /* opening did it */
+    mgb_store_close(store);
+    stored(*state, "crashed");
+    assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
+    char message[128];
+    database_text(message, sizeof message, *state, "SELECT message FROM run");
+    assert_non_null(strstr(message, "ended without finishing"));
+    waitpid(pid, NULL, 0);
+}
+
+static void sql_once(const char *path, const char *text)
+{
+    struct mgb_sql sql;
+    assert_ok(mgb_sql_open(&sql, path, path, SQLITE_OPEN_READWRITE));
+    assert_ok(mgb_sql_run(&sql, text));
+    mgb_sql_close(&sql);
+}
+
+static void a_later_process_with_the_same_number_is_another(void **state)
+{
+    struct mgb_store *store;
+    int64_t run;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_store_begin_run(&run, store, database_run()));
+    assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
+    sql_once(*state, "UPDATE run SET process_started = process_started - 1");
+    assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
+    mgb_store_close(store);
+}
+
+static void a_run_from_before_the_reboot_is_dead(void **state)
+{
+    pid_t pid = runner_start(*state);
+    sql_once(*state, "UPDATE run SET boot_id = '00000000-0000-0000-0000-000000000000'");
+    assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void elsewhere_the_lock_tells(void **state)
+{
+    pid_t pid = runner_start(*state);
+    sql_once(*state, "UPDATE run SET host = 'elsewhere', boot_id = 'other'");
+    assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
+    sql_once(*state, "UPDATE run SET host = 'elsewhere', boot_id = NULL");
+    assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
+    open_and_close(*state);
+    stored(*state, "crashed");
+}
+
+static void a_run_that_ended_stays_as_it_ended(void **state)
+{
+    struct mgb_store *store;
+    int64_t run;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_store_begin_run(&run, store, database_run()));
+    assert_ok(mgb_store_finish_run(store, run, MGB_OUTCOME_TIMEOUT, "/gpu:1 is stuck"));
+    mgb_store_close(store);
+    open_and_close(*state);
+    assert_int_equal(seen(*state), MGB_OUTCOME_TIMEOUT);
+}
+
+static void an_unknown_run_is_named(void **state)
+{
+    struct mgb_reader *reader;
+    enum mgb_outcome outcome;
+    open_and_close(*state);
+    assert_ok(mgb_reader_open(&reader, *state));
+    assert_status(mgb_db_run_state(&outcome, reader, 42), MGB_MISSING);
+    assert_message("no run 42");
+    mgb_reader_close(reader);
+}
+
+static void this_process_is_alive(void **state)
+{
+    (void)state;
+    struct mgb_identity self;
+    mgb_identity_get(&self);
+    assert_int_equal(self.pid, getpid());
+    assert_true(self.started.known && self.started.value > 0);
+    assert_int_equal(mgb_identity_liveness(&self), MGB_ALIVE);
+    self.pid_namespace.value++;
+    assert_int_equal(mgb_identity_liveness(&self), MGB_LIVENESS_UNKNOWN);
+}
+
+#define DB_TEST(name) cmocka_unit_test_setup_teardown(name, database_setup, database_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DB_TEST(a_stopped_process_keeps_its_run),
+        DB_TEST(a_killed_run_is_seen_and_then_marked),
+        DB_TEST(a_later_process_with_the_same_number_is_another),
+        DB_TEST(a_run_from_before_the_reboot_is_dead),
+        DB_TEST(elsewhere_the_lock_tells),
+        DB_TEST(a_run_that_ended_stays_as_it_ended),
+        DB_TEST(an_unknown_run_is_named),
+        cmocka_unit_test(this_process_is_alive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

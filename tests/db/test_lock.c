@@ -1,0 +1,175 @@
+/* One process writes a file at a time: ecosystem.md 6.3 row 26. */
+#include "tests/support/check.h"
+
+#include "db/lock.h"
+#include "db/recorder.h"
+#include "tests/support/database.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STARTERS = 10 };
+
+/* A starter: begins a run and holds it until `hold` is closed, or tells on `report` how it was refused. */
+static void starter_main(const char *path, int gate, int report, int hold)
+{
+    char byte, line[256];
+    int64_t run = 0;
+    struct mgb_recorder *recorder;
+    if (read(gate, &byte, 1) != 0)
+        _exit(2);
+    enum mgb_status status = mgb_recorder_open(&recorder, path, NULL);
+    if (status == MGB_OK)
+        status = mgb_recorder_begin_run(&run, recorder, database_run());
+    int size = snprintf(line, sizeof line, "%s %ld %lld %s", mgb_status_name(status),
+                        (long)getpid(), (long long)run, status == MGB_OK ? "" : mgb_message_get());
+    memset(line + size, 0, sizeof line - (size_t)size);
+    if (write(report, line, sizeof line) != sizeof line)
+        _exit(3);
+    if (status == MGB_OK) {
+        if (read(hold, &byte, 1) != 0)
+            _exit(4);
+        status = mgb_recorder_finish_run(recorder, run, MGB_OUTCOME_OK, NULL);
+        _exit(status == MGB_OK ? 0 : 5);
+    }
+    mgb_recorder_close(recorder);
+    _exit(0);
+}
+
+static void of_ten_starters_one_writes_and_nine_are_told_why(void **state)
+{
+    int gate[2], report[2], hold[2], written = 0, refused = 0;
+    long holder = 0, run = 0;
+    char lines[STARTERS][256], wanted[64];
+    assert_int_equal(pipe(gate) | pipe(report) | pipe(hold), 0);
+    for (int i = 0; i < STARTERS; i++) {
+        if (fork() == 0) {
+            close(gate[1]);
+            close(hold[1]);
+            starter_main(*state, gate[0], report[1], hold[0]);
+        }
+    }
+    close(gate[0]);
+    close(gate[1]);
+    close(hold[0]);
+    for (int i = 0; i < STARTERS; i++) {
+        assert_int_equal(read(report[0], lines[i], sizeof lines[i]), sizeof lines[i]);
+        if (strncmp(lines[i], "ok ", 3) == 0) {
+            written++;
+            assert_int_equal(sscanf(lines[i], "ok %ld %ld", &holder, &run), 2);
+        }
+    }
+    snprintf(wanted, sizeof wanted, "in use by pid %ld, run %ld", holder, run);
+    for (int i = 0; i < STARTERS; i++)
+        if (strncmp(lines[i], "busy ", 5) == 0 && strstr(lines[i], wanted))
+            refused++;
+        else if (strncmp(lines[i], "ok ", 3) != 0)
+            print_error("%s\n", lines[i]);
+    close(hold[1]);
+    for (int i = 0; i < STARTERS; i++) {
+        int code;
+        assert_true(wait(&code) > 0);
+        assert_int_equal(code, 0);
+    }
+    close(report[0]);
+    close(report[1]);
+    assert_int_equal(written, 1);
+    assert_int_equal(refused, STARTERS - 1);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM run WHERE outcome = 'ok'"), 1);
+}
+
+static void the_lock_is_held_only_while_a_run_is_active(void **state)
+{
+    int64_t run, other;
+    struct mgb_store *first, *second;
+    assert_ok(mgb_store_open(&first, *state, NULL));
+    assert_ok(mgb_store_open(&second, *state, NULL));
+    assert_false(mgb_lock_find_holder(*state).held);
+    assert_ok(mgb_store_begin_run(&run, first, database_run()));
+    struct mgb_lock_holder holder = mgb_lock_find_holder(*state);
+    assert_true(holder.held);
+    assert_int_equal(holder.pid, getpid());
+    assert_int_equal(holder.run, run);
+    assert_status(mgb_store_begin_run(&other, second, database_run()), MGB_BUSY);
+    assert_message("--db");
+    assert_int_equal(other, 0);
+    assert_status(mgb_store_put_note(second, run, "me too"), MGB_BUSY);
+    assert_ok(mgb_store_put_note(first, run, "mine"));
+    assert_ok(mgb_store_finish_run(first, run, MGB_OUTCOME_OK, NULL));
+    assert_false(mgb_lock_find_holder(*state).held);
+    assert_ok(mgb_store_begin_run(&other, second, database_run()));
+    assert_ok(mgb_store_finish_run(second, other, MGB_OUTCOME_OK, NULL));
+    mgb_store_close(first);
+    mgb_store_close(second);
+}
+
+static void a_file_in_use_can_be_opened_and_read(void **state)
+{
+    int64_t run;
+    struct mgb_store *first, *second;
+    assert_ok(mgb_store_open(&first, *state, NULL));
+    assert_ok(mgb_store_begin_run(&run, first, database_run()));
+    assert_ok(mgb_store_open(&second, *state, NULL));
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM run WHERE outcome = 'running'"), 1);
+    mgb_store_close(second);
+    mgb_store_close(first);
+}
+
+static void a_short_holder_is_waited_for(void **state)
+{
+    struct mgb_lock held, wanted;
+    assert_ok(mgb_lock_open(&held, *state));
+    assert_ok(mgb_lock_open(&wanted, *state));
+    assert_ok(mgb_lock_take(&held, *state, 0));
+    assert_status(mgb_lock_take(&wanted, *state, 30), MGB_BUSY);
+    assert_message("has been held by pid");
+    mgb_lock_release(&held);
+    assert_ok(mgb_lock_take(&wanted, *state, 0));
+    mgb_lock_close(&wanted);
+    mgb_lock_close(&held);
+}
+
+static void the_lock_dies_with_its_holder(void **state)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct mgb_lock lock;
+        if (mgb_lock_open(&lock, *state) != MGB_OK || mgb_lock_take(&lock, *state, 0) != MGB_OK)
+            _exit(1);
+        mgb_lock_name_run(&lock, 7);
+        if (write(ready[1], "r", 1) != 1)
+            _exit(2);
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    struct mgb_lock_holder holder = mgb_lock_find_holder(*state);
+    assert_true(holder.held && holder.pid == pid && holder.run == 7);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_false(mgb_lock_find_holder(*state).held);
+    struct mgb_lock lock;
+    assert_ok(mgb_lock_open(&lock, *state));
+    assert_ok(mgb_lock_take(&lock, *state, 0)); /* the dead holder's text does not matter */
+    mgb_lock_close(&lock);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+#define DB_TEST(name) cmocka_unit_test_setup_teardown(name, database_setup, database_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DB_TEST(of_ten_starters_one_writes_and_nine_are_told_why),
+        DB_TEST(the_lock_is_held_only_while_a_run_is_active),
+        DB_TEST(a_file_in_use_can_be_opened_and_read),
+        DB_TEST(a_short_holder_is_waited_for),
+        DB_TEST(the_lock_dies_with_its_holder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
