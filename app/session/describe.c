@@ -1,0 +1,157 @@
+/* Where, what and how: the rows of machine, model and run. */
+#include "app/session/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The value of `key` in /proc/cpuinfo, or "unknown". */
+static void cpu_name(char *out, size_t size)
+{
+    snprintf(out, size, "unknown");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (!file)
+        return;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(out, size, "%s", colon + 2);
+        break;
+    }
+    fclose(file);
+}
+
+static void os_name(char *out, size_t size)
+{
+    snprintf(out, size, "unknown");
+    FILE *file = fopen("/etc/os-release", "r");
+    if (!file)
+        return;
+    char line[256];
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "PRETTY_NAME=\"%95[^\"]", line) == 1) {
+            snprintf(out, size, "%s", line);
+            break;
+        }
+    fclose(file);
+}
+
+/* FNV-1a (Fowler, Noll, Vo): the key only has to differ when the description does. */
+static void key_make(char *out, size_t size, const char *const *parts, int count)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < count; i++)
+        for (size_t c = 0; c <= strlen(parts[i]); c++) /* the end of a part counts too */
+            hash = (hash ^ (unsigned char)parts[i][c]) * 1099511628211u;
+    snprintf(out, size, "%016llx", (unsigned long long)hash);
+}
+
+static const char *class_name(enum mgb_device_class class)
+{
+    switch (class) {
+    case MGB_CLASS_CPU:
+        return "cpu";
+    case MGB_CLASS_CUDA:
+        return "cuda";
+    case MGB_CLASS_SIMULATED:
+        return "sim";
+    }
+    return "cpu";
+}
+
+static void describe_devices(struct session_description *out, const struct mgb_topology *topology)
+{
+    int room = (int)(sizeof out->devices / sizeof out->devices[0]);
+    int count = topology->device_count < room ? topology->device_count : room;
+    for (int i = 0; i < count; i++) {
+        const struct mgb_device *device = &topology->devices[i];
+        struct mgb_record_device *row = &out->devices[i];
+        row->name = mgb_device_format(out->names[i], device->name);
+        row->kind = class_name(device->class);
+        row->product = device->label;
+        row->uuid = device->uuid[0] ? device->uuid : NULL;
+        row->pci = device->pci[0] ? device->pci : NULL;
+        if (device->memory_bytes)
+            row->memory_bytes = MGB_KNOWN_INT(device->memory_bytes);
+    }
+    out->machine_row.devices = out->devices;
+    out->machine_row.device_count = count;
+}
+
+static void describe_machine(struct session_description *out, const struct mgb_topology *topology)
+{
+    struct utsname kernel;
+    uname(&kernel);
+    snprintf(out->kernel, sizeof out->kernel, "%.40s %.50s", kernel.sysname, kernel.release);
+    snprintf(out->machine, sizeof out->machine, "%.63s", kernel.nodename);
+    cpu_name(out->cpu, sizeof out->cpu);
+    os_name(out->os, sizeof out->os);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%ld %ld", cores, pages);
+    key_make(out->key, sizeof out->key, (const char *[]){out->machine, out->cpu, numbers}, 3);
+    out->machine_row = (struct mgb_record_machine){
+        .key = out->key,
+        .name = out->machine,
+        .cpu = out->cpu,
+        .os = out->os,
+        .kernel = out->kernel,
+        .threads = MGB_KNOWN_INT(cores),
+        .memory_bytes = MGB_KNOWN_INT((int64_t)pages * sysconf(_SC_PAGESIZE)),
+    };
+    if (topology)
+        describe_devices(out, topology);
+}
+
+/* The variables that can change the figures, as JSON; values are numbers or words, quotes are left out. */
+static void describe_environment(char *out, size_t size)
+{
+    static const char *const names[] = {
+        "OMP_NUM_THREADS", "OMP_WAIT_POLICY",      "OMP_PROC_BIND",     "MGBENCH_CPU_DEVICES",
+        "MGBENCH_FAULT",   "CUDA_VISIBLE_DEVICES", "ONEDNN_MAX_CPU_ISA"};
+    size_t used = (size_t)snprintf(out, size, "{");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (!value || strpbrk(value, "\"\\\n") ||
+            used + strlen(names[i]) + strlen(value) + 8 > size)
+            continue;
+        used += (size_t)snprintf(out + used, size - used, "%s\"%s\":\"%s\"", used > 1 ? "," : "",
+                                 names[i], value);
+    }
+    snprintf(out + used, size - used, "}");
+}
+
+void session_describe(struct session_description *out, const struct mgb_hub *hub,
+                      const struct script_open_request *request,
+                      const struct mgb_topology *topology, const char *backend)
+{
+    *out = (struct session_description){0};
+    describe_machine(out, topology);
+    describe_environment(out->environment, sizeof out->environment);
+    snprintf(out->digest, sizeof out->digest, "%016llx",
+             (unsigned long long)mgb_graph_digest(request->graph));
+    out->model_row = (struct mgb_record_model){
+        .name = request->model,
+        .options = request->model_options,
+        .graph_digest = out->digest,
+        .parameters = MGB_KNOWN_INT(mgb_graph_parameters(request->graph)),
+        .forward_flops = MGB_KNOWN_INT((int64_t)mgb_graph_forward_flops(request->graph)),
+    };
+    out->run_row = (struct mgb_record_run){
+        .machine = &out->machine_row,
+        .model = &out->model_row,
+        .backend = backend,
+        .seed = MGB_KNOWN_INT((int64_t)request->seed),
+        .script = hub->options.script,
+        .script_digest = hub->options.script_digest,
+        .command = hub->options.command,
+        .program_version = hub->options.program_version,
+        .environment = out->environment,
+        .data = request->data && request->data[0] ? request->data : NULL,
+    };
+}

@@ -1,0 +1,153 @@
+/* What a segment holds and moves: memory, traffic, variables, duplicates, from the plan in force. */
+#include "app/session/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void record_memory(struct script_session *session, const struct mgb_plan *plan)
+{
+    int rows = plan->use_count * MGB_MEMORY_CATEGORY_COUNT, count = 0;
+    struct mgb_record_memory *row = calloc((size_t)rows + 1, sizeof *row);
+    struct mgb_record_memory_total *total = calloc((size_t)plan->use_count + 1, sizeof *total);
+    for (int u = 0; row && total && u < plan->use_count; u++) {
+        const struct mgb_device_use *use = &plan->uses[u];
+        int64_t limit = mgb_run_topology(session->run)->devices[use->device].memory_bytes;
+        for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++)
+            if (use->peak[c])
+                row[count++] = (struct mgb_record_memory){
+                    .device = session_device(session, use->device),
+                    .category = (enum mgb_memory_category)c,
+                    .planned_bytes = MGB_KNOWN_INT(use->peak[c]),
+                };
+        total[u] =
+            (struct mgb_record_memory_total){.device = session_device(session, use->device),
+                                             .planned_bytes = MGB_KNOWN_INT(use->peak_bytes)};
+        if (limit)
+            total[u].capacity_bytes = MGB_KNOWN_INT(limit);
+    }
+    if (row && total) {
+        mgb_recorder_put_memory(session->hub->recorder, session->segment_id, row, (size_t)count);
+        mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, total,
+                                       (size_t)plan->use_count);
+    }
+    free(row);
+    free(total);
+}
+
+static void record_traffic(struct script_session *session, const struct mgb_plan *plan)
+{
+    struct mgb_record_traffic *row = calloc((size_t)plan->traffic_count + 1, sizeof *row);
+    if (!row)
+        return;
+    for (int i = 0; i < plan->traffic_count; i++)
+        row[i] = (struct mgb_record_traffic){.from = session_device(session, plan->traffic[i].from),
+                                             .to = session_device(session, plan->traffic[i].to),
+                                             .bytes_per_step = plan->traffic[i].bytes};
+    mgb_recorder_put_traffic(session->hub->recorder, session->segment_id, row,
+                             (size_t)plan->traffic_count);
+    free(row);
+}
+
+static enum mgb_variable_role role_of(const struct mgb_storage *storage,
+                                      const struct mgb_variable_info *info)
+{
+    switch (storage->role) {
+    case MGB_ROLE_MASTER:
+        return info->twin >= 0 ? MGB_VARIABLE_DUPLICATE : MGB_VARIABLE_MASTER;
+    case MGB_ROLE_REPLICA:
+        return MGB_VARIABLE_REPLICA;
+    case MGB_ROLE_SLOT:
+        return MGB_VARIABLE_SLOT;
+    case MGB_ROLE_LEFTOVER:
+        return MGB_VARIABLE_LEFTOVER;
+    }
+    return MGB_VARIABLE_MASTER;
+}
+
+/* Two storages are the same bytes when device, arena and offset agree. */
+static int64_t storage_number(const struct mgb_plan *plan, const struct mgb_storage *storage)
+{
+    struct mgb_place place = mgb_plan_place(plan, storage->buffer, storage->tower);
+    return ((int64_t)place.device << 44) + ((int64_t)place.arena << 42) +
+           (place.offset + storage->offset) / 4;
+}
+
+static void record_variables(struct script_session *session, const struct mgb_plan *plan)
+{
+    struct mgb_record_variable *row = calloc((size_t)plan->storage_count + 1, sizeof *row);
+    char(*shape)[64] = calloc((size_t)plan->storage_count + 1, sizeof *shape);
+    for (int i = 0; row && shape && i < plan->storage_count; i++) {
+        const struct mgb_storage *storage = &plan->storages[i];
+        struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, storage->variable);
+        struct mgb_place place = mgb_plan_place(plan, storage->buffer, storage->tower);
+        row[i] = (struct mgb_record_variable){
+            .name = info.name,
+            .scope = info.scope,
+            .shape = mgb_shape_format(shape[i], sizeof shape[i], &info.shape),
+            .type = "f32",
+            .bytes = storage->bytes,
+            .device = session_device(session, place.device),
+            .role = role_of(storage, &info),
+            .storage = storage_number(plan, storage),
+        };
+    }
+    if (row && shape)
+        mgb_recorder_put_variables(session->hub->recorder, session->segment_id, row,
+                                   (size_t)plan->storage_count);
+    free(row);
+    free(shape);
+}
+
+static void record_duplicates(struct script_session *session, const struct mgb_plan *plan)
+{
+    struct mgb_check check;
+    if (mgb_check_make(&check, plan) != MGB_OK)
+        return;
+    struct mgb_record_duplicate *row = calloc((size_t)check.finding_count + 1, sizeof *row);
+    for (int i = 0; row && i < check.finding_count; i++) {
+        const struct mgb_finding *finding = &check.findings[i];
+        row[i] = (struct mgb_record_duplicate){
+            .variable = mgb_graph_variable_at(plan->graph, finding->variable).name,
+            .twin = mgb_graph_variable_at(plan->graph, finding->twin).name,
+            .device = session_device(session, finding->device),
+            .bytes = finding->bytes,
+            .why = finding->why,
+        };
+    }
+    if (row)
+        mgb_recorder_put_duplicates(session->hub->recorder, session->segment_id, row,
+                                    (size_t)check.finding_count);
+    free(row);
+    mgb_check_done(&check);
+}
+
+void session_record_holdings(struct script_session *session)
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    if (!session->segment_id)
+        return;
+    record_memory(session, plan);
+    record_traffic(session, plan);
+    record_variables(session, plan);
+    record_duplicates(session, plan);
+}
+
+void session_record_peaks(struct script_session *session)
+{
+    struct mgb_memory_use uses[256];
+    struct mgb_record_memory_total rows[256];
+    int count;
+    if (mgb_run_memory(session->run, uses, 256, &count) != MGB_OK)
+        return;
+    for (int i = 0; i < count; i++) {
+        rows[i] = (struct mgb_record_memory_total){
+            .device = session_device(session, uses[i].device),
+            .planned_bytes = MGB_KNOWN_INT(uses[i].planned_bytes),
+            .peak_bytes = MGB_KNOWN_INT(uses[i].measured_peak_bytes)};
+        if (!uses[i].measured_peak_bytes)
+            rows[i].peak_bytes = (struct mgb_maybe_int){0};
+    }
+    mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, rows,
+                                   (size_t)count);
+}

@@ -1,0 +1,99 @@
+/* See hub.h. */
+#include "app/session/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum mgb_status mgb_hub_open(struct mgb_hub **out, const struct mgb_hub_options *options)
+{
+    struct mgb_hub *hub = calloc(1, sizeof *hub);
+    if (!hub)
+        return mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted");
+    hub->options = *options;
+    *out = hub;
+    return MGB_OK;
+}
+
+void mgb_hub_close(struct mgb_hub *hub)
+{
+    if (!hub)
+        return;
+    while (hub->sessions)
+        session_close(hub->sessions);
+    mgb_reader_close(hub->reader);
+    mgb_recorder_close(hub->recorder);
+    while (hub->sweeps) {
+        struct mgb_hub_sweep *next = hub->sweeps->next;
+        free(hub->sweeps->name);
+        free(hub->sweeps);
+        hub->sweeps = next;
+    }
+    free(hub);
+}
+
+void mgb_hub_interrupt(struct mgb_hub *hub)
+{
+    atomic_store(&hub->interrupted, true);
+    struct mgb_run *run = atomic_load(&hub->active);
+    if (run)
+        mgb_run_stop(run);
+}
+
+bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
+{
+    message[0] = '\0';
+    if (!hub->recorder)
+        return true;
+    struct mgb_recorder_state state;
+    mgb_recorder_get_state(&state, hub->recorder);
+    snprintf(message, size, "%s", state.message);
+    return !state.incomplete;
+}
+
+static enum mgb_status hub_figures(struct script_session *session, struct script_figures *out)
+{
+    session_figures(out, session);
+    return MGB_OK;
+}
+
+static void hub_progress(void *context, const char *line)
+{
+    struct mgb_hub *hub = context;
+    if (hub->options.progress)
+        hub->options.progress(hub->options.context, line);
+}
+
+static void hub_restartable(void *context)
+{
+    struct mgb_hub *hub = context;
+    if (hub->options.restartable)
+        hub->options.restartable(hub->options.context, "");
+}
+
+static bool hub_interrupted(void *context)
+{
+    struct mgb_hub *hub = context;
+    return atomic_load(&hub->interrupted);
+}
+
+void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
+{
+    *out = (struct script_services){
+        .context = hub,
+        .open = session_open,
+        .close = session_close,
+        .finish = session_end,
+        .step = session_step,
+        .set = session_set,
+        .engine = session_engine,
+        .evaluate = session_evaluate,
+        .figures = hub_figures,
+        .sweep_find = hub_sweep_find,
+        .sweep_finish = hub_sweep_finish,
+        .progress = hub_progress,
+        .restartable = hub_restartable,
+        .query = hub_query,
+        .interrupted = hub_interrupted,
+    };
+}

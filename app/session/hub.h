@@ -1,0 +1,42 @@
+/* What the sessions of one program share: the results database and its recorder, what was started and how, and the wish to
+ * stop. The only thing that the faces (command line, terminal) make themselves; everything else goes through the services
+ * it fills.
+ *
+ * The database is opened when the first run begins, so that a script that runs nothing touches no file. */
+#ifndef APP_SESSION_HUB_H
+#define APP_SESSION_HUB_H
+
+#include "app/script/services.h"
+
+struct mgb_hub;
+
+struct mgb_hub_options {  /* texts are borrowed until close */
+    const char *database; /* path; NULL: record nothing */
+    const char *program_version;
+    const char *script;        /* path, or NULL */
+    const char *script_digest; /* or NULL */
+    const char *command;       /* what repeats this, quoted for a shell */
+    bool after_crash;          /* started again by the supervisor: crashed points count as done */
+    int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
+    /* One line for people while work goes on; NULL: none wanted. */
+    void (*progress)(void *context, const char *line);
+    /* Tells the supervisor where a restartable script is (NULL: not restartable); may be NULL. */
+    void (*restartable)(void *context, const char *point);
+    /* Ends the process after a device got stuck and its outcome was stored; does not return. */
+    void (*die)(void *context, const char *message);
+    void *context; /* of the three */
+};
+
+enum mgb_status mgb_hub_open(struct mgb_hub **out, const struct mgb_hub_options *options);
+/* Ends runs that are still open, stores what is left. NULL is allowed. */
+void mgb_hub_close(struct mgb_hub *hub);
+
+void mgb_hub_services(struct script_services *out, struct mgb_hub *hub);
+
+/* From a signal handler: the step in progress ends, further work is refused with MGB_INTERRUPTED. */
+void mgb_hub_interrupt(struct mgb_hub *hub);
+
+/* False when something was not recorded; `message` (of `size`) says why. */
+bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size);
+
+#endif

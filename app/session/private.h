@@ -1,0 +1,143 @@
+/* Inside of app/session. */
+#ifndef APP_SESSION_PRIVATE_H
+#define APP_SESSION_PRIVATE_H
+
+#include "app/session/hub.h"
+#include "app/session/worker.h"
+#include "db/query.h"
+#include "db/recorder.h"
+#include "db/stats.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct mgb_hub {
+    struct mgb_hub_options options;
+    struct mgb_recorder *recorder; /* NULL until the first run, or when nothing is recorded */
+    struct mgb_reader *reader;
+    atomic_bool interrupted;
+    _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
+    struct script_session *sessions;  /* open ones */
+    struct mgb_hub_sweep {
+        char *name;
+        int64_t id;
+        struct mgb_hub_sweep *next;
+    } * sweeps;
+};
+
+/* The newest state for displays and the watchdog; written by the worker, read by the caller. */
+struct script_session {
+    struct mgb_hub *hub;
+    struct script_session *next;
+    struct session_worker *worker;
+    struct mgb_run *run;
+    const struct mgb_graph *graph;
+    int64_t run_id, segment_id;
+    int64_t began_ns; /* session clock when the run's row was made */
+    bool finished;    /* the run's record is closed */
+    enum mgb_outcome outcome;
+    char message[512];
+    int64_t warmup;        /* steps a segment */
+    int64_t segment_steps; /* done in this segment */
+    struct mgb_stats stats;
+    double loss;
+    int metric_count;
+    double metrics[16];
+    double *losses;
+    int64_t loss_count, loss_capacity;
+    int64_t epochs_left;       /* of the step call in progress; 0 when steps were asked */
+    atomic_llong heartbeat_ns; /* when the last step ended */
+    int64_t source_rows;       /* of an epoch; 0: endless */
+    char (*device_names)[MGB_DEVICE_NAME_MAX]; /* by topology index; ring records borrow them */
+};
+
+/* The engine's session clock. */
+static inline int64_t session_clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Name of a topology index, as ring records may borrow it. */
+static inline const char *session_device(const struct script_session *session, int device)
+{
+    return session->device_names[device];
+}
+
+/* session.c: the services of one session. */
+enum mgb_status session_open(void *context, struct script_session **out,
+                             const struct script_open_request *request);
+void session_close(struct script_session *session);
+enum mgb_status session_end(struct script_session *session);
+enum mgb_status session_set(struct script_session *session, struct mgb_change *change,
+                            const struct mgb_placement *placement, uint64_t fresh);
+enum mgb_status session_evaluate(struct script_session *session, struct mgb_evaluation *out,
+                                 const struct mgb_source *source);
+struct mgb_run *session_engine(struct script_session *session);
+
+/* record.c: what is stored when a run or a segment begins and ends. Statuses are about the record, never about the run;
+ * a store that cannot write is no failure. */
+enum mgb_status session_begin_run(struct script_session *session,
+                                  const struct script_open_request *request);
+enum mgb_status session_begin_segment(struct script_session *session);
+enum mgb_status session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+                                       const char *message);
+enum mgb_status session_finish_run(struct script_session *session, enum mgb_outcome outcome,
+                                   const char *message);
+/* A run that never got a session: out of memory or an error while opening. */
+void session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                            enum mgb_outcome outcome, const char *message);
+
+/* describe.c */
+struct session_description {
+    char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24], environment[256];
+    struct mgb_record_machine machine_row;
+    struct mgb_record_model model_row;
+    struct mgb_record_run run_row;
+    struct mgb_record_device devices[64];
+    char names[64][MGB_DEVICE_NAME_MAX];
+};
+/* `topology` may be NULL (nothing was opened). */
+void session_describe(struct session_description *out, const struct mgb_hub *hub,
+                      const struct script_open_request *request,
+                      const struct mgb_topology *topology, const char *backend);
+
+/* placement_record.c: rows of both placements; texts live in `texts`. */
+struct session_placement_texts {
+    char text[MGB_OPTION_COUNT][256];
+    char list[1024];
+};
+void session_placement_asked(struct mgb_record_placement *out,
+                             struct session_placement_texts *texts,
+                             const struct mgb_placement *asked);
+void session_placement_effective(struct mgb_record_placement *out,
+                                 struct session_placement_texts *texts,
+                                 const struct mgb_effective *effective,
+                                 const struct mgb_topology *topology);
+
+/* holdings.c: memory, traffic, variables and duplicates of the segment in force. */
+void session_record_holdings(struct script_session *session);
+void session_record_peaks(struct script_session *session);
+
+/* step.c */
+enum mgb_status session_step(struct script_session *session, struct script_figures *figures,
+                             struct script_losses *losses,
+                             const struct script_step_request *request);
+void session_figures(struct script_figures *out, struct script_session *session);
+/* Stores the outcome "timeout" and ends the process by the hub's `die`. */
+void session_die(struct script_session *session, const char *message);
+
+/* sweep.c and query.c */
+enum mgb_status hub_sweep_find(void *context, bool *found, struct script_figures *out,
+                               const struct script_point *point);
+enum mgb_status hub_sweep_finish(void *context, const char *sweep);
+enum mgb_status hub_sweep_point(struct mgb_hub *hub, int64_t run, const struct script_point *point);
+enum mgb_status
+hub_query(void *context, const char *sql, const char *const *parameters, int parameter_count,
+          bool (*row)(void *, int, const char *const *, const char *const *, const int *),
+          void *row_context);
+enum mgb_status hub_reader(struct mgb_hub *hub, struct mgb_reader **out);
+
+#endif

@@ -1,0 +1,159 @@
+/* What is stored when a run or a segment begins and ends. */
+#include "app/session/private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The recorder, opened at the first run; NULL when nothing is to be recorded. */
+static enum mgb_status hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
+{
+    if (!hub->recorder && hub->options.database)
+        MGB_TRY(mgb_recorder_open(&hub->recorder, hub->options.database, NULL));
+    *out = hub->recorder;
+    return MGB_OK;
+}
+
+enum mgb_status session_begin_run(struct script_session *session,
+                                  const struct script_open_request *request)
+{
+    struct mgb_recorder *recorder;
+    MGB_TRY(hub_recorder(session->hub, &recorder));
+    session->began_ns = session_clock_ns();
+    if (!recorder)
+        return MGB_OK;
+    struct session_description *description = malloc(sizeof *description);
+    if (!description)
+        return mgb_fail(MGB_NO_MEMORY, "describing the run: memory is exhausted");
+    session_describe(description, session->hub, request, mgb_run_topology(session->run),
+                     mgb_run_backend(session->run));
+    enum mgb_status status =
+        mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
+    free(description);
+    if (status == MGB_OK && request->point && session->run_id)
+        status = hub_sweep_point(session->hub, session->run_id, request->point);
+    return status;
+}
+
+void session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                            enum mgb_outcome outcome, const char *message)
+{
+    struct mgb_recorder *recorder;
+    struct session_description *description = malloc(sizeof *description);
+    struct session_placement_texts *texts = malloc(sizeof *texts);
+    int64_t run = 0, segment = 0;
+    if (description && texts && hub_recorder(hub, &recorder) == MGB_OK && recorder) {
+        session_describe(description, hub, request, NULL, request->backend);
+        struct mgb_record_segment row = {0};
+        session_placement_asked(&row.asked, texts, &request->placement);
+        row.effective = row.asked;
+        if (mgb_recorder_begin_run(&run, recorder, &description->run_row) == MGB_OK && run) {
+            row.run = run;
+            if (request->point)
+                hub_sweep_point(hub, run, request->point);
+            if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
+                mgb_recorder_finish_segment(
+                    NULL, recorder, segment,
+                    &(struct mgb_record_segment_end){.outcome = outcome, .message = message});
+            mgb_recorder_finish_run(recorder, run, outcome, message);
+        }
+    }
+    free(description);
+    free(texts);
+}
+
+static void optimizer_text(char *out, size_t size, const struct mgb_optimizer *o)
+{
+    int used = snprintf(out, size, "%s(lr=%g", mgb_optimizer_name(o->kind), (double)o->lr);
+    if (o->kind == MGB_SGD && o->momentum != 0)
+        used += snprintf(out + used, size - (size_t)used, ", momentum=%g%s", (double)o->momentum,
+                         o->nesterov ? ", nesterov" : "");
+    if (o->decay != 0)
+        used += snprintf(out + used, size - (size_t)used, ", decay=%g", (double)o->decay);
+    if (o->clip_norm != 0)
+        used += snprintf(out + used, size - (size_t)used, ", clip_norm=%g", (double)o->clip_norm);
+    snprintf(out + used, size - (size_t)used, ")");
+}
+
+/* "[33,33,34]", cut for thousands. */
+static void rows_text(char *out, size_t size, const struct mgb_plan *plan)
+{
+    size_t used = (size_t)snprintf(out, size, "[");
+    for (int i = 0; i < plan->tower_count && used + 24 < size; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s%d", i ? "," : "", plan->towers[i].rows);
+    snprintf(out + used, size - used, "]");
+}
+
+static enum mgb_status record_segment(struct script_session *session,
+                                      struct session_placement_texts texts[2])
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    const struct mgb_effective *effective = mgb_run_effective(session->run);
+    char rows[1024], optimizer[128];
+    rows_text(rows, sizeof rows, plan);
+    optimizer_text(optimizer, sizeof optimizer, &plan->optimizer);
+    struct mgb_record_segment row = {
+        .run = session->run_id,
+        .gave_way = effective->gave_way[0] ? effective->gave_way : NULL,
+        .tower_rows = rows,
+        .warmup_rule = "fixed",
+        .warmup_steps = MGB_KNOWN_INT(session->warmup),
+        .optimizer = optimizer,
+        .first_step = mgb_run_step_index(session->run),
+    };
+    session_placement_asked(&row.asked, &texts[0], mgb_run_placement(session->run));
+    session_placement_effective(&row.effective, &texts[1], effective,
+                                mgb_run_topology(session->run));
+    return mgb_recorder_begin_segment(&session->segment_id, session->hub->recorder, &row);
+}
+
+enum mgb_status session_begin_segment(struct script_session *session)
+{
+    mgb_stats_done(&session->stats);
+    session->segment_id = 0;
+    session->segment_steps = 0;
+    session->outcome = MGB_OUTCOME_RUNNING;
+    MGB_TRY(mgb_stats_init(&session->stats, 256));
+    if (!session->run_id)
+        return MGB_OK;
+    struct session_placement_texts *texts = malloc(2 * sizeof *texts);
+    if (!texts)
+        return mgb_fail(MGB_NO_MEMORY, "describing the segment: memory is exhausted");
+    enum mgb_status status = record_segment(session, texts);
+    free(texts);
+    if (status == MGB_OK)
+        session_record_holdings(session);
+    return status;
+}
+
+enum mgb_status session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+                                       const char *message)
+{
+    session->outcome = outcome;
+    if (!session->segment_id)
+        return MGB_OK;
+    session_record_peaks(session);
+    int64_t warm =
+        session->segment_steps < session->warmup ? session->segment_steps : session->warmup;
+    struct mgb_record_segment_end end = {
+        .outcome = outcome, .message = message, .warmup_steps = MGB_KNOWN_INT(warm)};
+    int64_t segment = session->segment_id;
+    session->segment_id = 0;
+    return mgb_recorder_finish_segment(NULL, session->hub->recorder, segment, &end);
+}
+
+enum mgb_status session_finish_run(struct script_session *session, enum mgb_outcome outcome,
+                                   const char *message)
+{
+    if (session->finished)
+        return MGB_OK;
+    session->finished = true;
+    int64_t segment = session->segment_id;
+    enum mgb_status status = session_finish_segment(session, outcome, message);
+    session->segment_id = segment; /* figures name it still */
+    if (session->run_id && status == MGB_OK)
+        status = mgb_recorder_finish_run(session->hub->recorder, session->run_id, outcome, message);
+    return status;
+}
