@@ -88,8 +88,10 @@ static enum mgb_status source_open(struct mgb_run *run, struct mgb_source *sourc
 /* Devices, placement, plans, memory, weights: in the order in which a user would want to hear what is wrong. */
 static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_options *options)
 {
-    MGB_TRY(mgb_backend_choose(&run->backend, &run->topology, options->backend, run->remark,
-                               sizeof run->remark));
+    run->backend = options->play_on;
+    MGB_TRY(run->backend ? run->backend->probe(&run->topology)
+                         : mgb_backend_choose(&run->backend, &run->topology, options->backend, run->remark,
+                                              sizeof run->remark));
     MGB_TRY(results_make(run));
     MGB_TRY(source_open(run, options->source));
     struct mgb_effective effective;

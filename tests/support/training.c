@@ -50,7 +50,8 @@ enum mgb_status training_try_open(struct mgb_run **out, const struct training *t
                                       .source = training->source,
                                       .cores = training->cores ? training->cores : 2,
                                       .step_timeout_ns = training->timeout_ns,
-                                      .guarded = training->guarded};
+                                      .guarded = training->guarded,
+                                      .play_on = training->play_on};
     mgb_placement_init(&options.placement);
     MGB_TRY(options_set(&options.placement, &options.fresh, training->options));
     return mgb_run_open(out, &options);

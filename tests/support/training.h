@@ -18,6 +18,7 @@ struct training {
     int cores; /* 0: 2 */
     int64_t timeout_ns;
     bool guarded;
+    const struct mgb_backend *play_on;
 };
 struct mgb_run *training_open(const struct training *training);
 /* May be refused. */

@@ -10,6 +10,7 @@
 #include <mgb/plan.h>
 
 struct mgb_run;
+struct mgb_backend; /* engine/backend/backend.h */
 
 struct mgb_run_options {
     const struct mgb_graph *graph; /* borrowed, outlives the run */
@@ -22,6 +23,7 @@ struct mgb_run_options {
     int cores;                 /* CPU cores to divide; 0: those this process may use */
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
     bool guarded;              /* tests: task by task, every arena a task does not name inaccessible */
+    const struct mgb_backend *play_on; /* tests: this backend instead of a named one; else NULL */
 };
 
 enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options *options);
