@@ -36,6 +36,18 @@ static void lifetime_extend(struct mgb_buffer *buffer, int task)
         buffer->last = task;
 }
 
+/* The host reads results after the step; those of towers stay as well, lest backward wait for so small a copy. */
+static void results_keep(struct mgb_planner *planner, int end)
+{
+    for (int i = 0; i < planner->results.count; i++)
+        planner->drafts.at[planner->results.at[i].part.buffer].keep = end;
+    for (int c = 0; c < planner->plan->class_count; c++)
+        if (planner->stages[c].results >= 0)
+            planner->drafts.at[planner->stages[c].results].keep = end;
+    if (planner->root.results >= 0)
+        planner->drafts.at[planner->root.results].keep = end;
+}
+
 enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
 {
     for (int i = 0; i < planner->tasks.count; i++) {
@@ -44,8 +56,7 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
             lifetime_extend(&planner->buffers.at[planner->operands.at[task->operand_begin + k].buffer], i);
     }
     int end = planner->tasks.count - 1;
-    for (int i = 0; i < planner->results.count; i++)
-        planner->drafts.at[planner->results.at[i].part.buffer].keep = end;
+    results_keep(planner, end);
     for (int b = 0; b < planner->buffers.count; b++) {
         struct mgb_buffer *buffer = &planner->buffers.at[b];
         if (planner->drafts.at[b].keep >= 0)
