@@ -137,13 +137,27 @@ static void a_damaged_gzip_stream_never_passes_for_data(void **state)
     unsigned char packed[512];
     gzip_write(image_path, image_file, sizeof image_file);
     size_t size = file_read(image_path, packed, sizeof packed);
-    /* Bytes 4 to 9 of a gzip header are time, flags and system: no part of the data. */
+    /* Bytes 4 to 9 of a gzip header are time, flags and system: no part of the data. Nor is a bit that pads the last
+     * byte of the stream: then the values are the right ones. */
+    int passed = 0;
     for (size_t at = 10; at < size; at++) {
+        struct mgb_graph *graph = data_graph_make(5);
+        struct mgb_source source;
         packed[at] ^= 0x10;
         plain_write(image_path, packed, size);
-        refused(MGB_CORRUPT, 5, image_path);
+        enum mgb_status status = mgb_source_idx(&source, graph, files, 2, false);
+        if (status == MGB_OK) {
+            mgb_source_close(&source);
+            values_check();
+            passed++;
+        } else {
+            assert_int_equal(status, MGB_CORRUPT);
+            assert_message(image_path);
+        }
         packed[at] ^= 0x10;
+        mgb_graph_free(graph);
     }
+    assert_true(passed <= 1);
 }
 
 static void a_header_that_lies_is_refused(void **state)
@@ -158,11 +172,11 @@ static void a_header_that_lies_is_refused(void **state)
         {2, 0x0d, "value type 0x0d at offset 2"},
         {3, 0, "0 dimensions at offset 3"},
         {3, 200, "200 dimensions at offset 3"},
-        {3, 4, "dimension"},                 /* the first values are read as a dimension */
+        {3, 4, "bytes are missing"}, /* the first values are read as a dimension */
         {7, 0, "dimension 0 at offset 4 is 0"},
         {7, ROWS + 1, "12 bytes are missing"},
         {7, ROWS - 1, "data goes on at offset 64"},
-        {4, 0xff, "bytes are missing"},      /* four thousand million rows */
+        {4, 0xff, "bytes are missing"}, /* four thousand million rows */
     };
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         unsigned char copy[sizeof image_file];
