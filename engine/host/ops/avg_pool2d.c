@@ -112,7 +112,7 @@ static enum mgb_status avg_pass(struct mgb_kernel *kernel, const struct mgb_laun
                                 bool gradient)
 {
     int layout = kernel->use.in[0].layout;
-    struct avg_work work = {.pool = mgb_pool2d_make(kernel, layout)};
+    struct avg_work work = {.pool = mgb_host_pool2d_make(kernel, layout)};
     work.from = launch->inputs[0];
     work.to = mgb_pool2d_output(kernel, launch);
     int64_t height = gradient ? work.pool.in[0] : work.pool.out[0];

@@ -176,7 +176,7 @@ static enum mgb_status max_make(struct mgb_kernel *kernel)
 static enum mgb_status max_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     int layout = kernel->use.in[0].layout;
-    struct max_work work = {.pool = mgb_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
+    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
     work.from = launch->inputs[0];
     work.to = mgb_pool2d_output(kernel, launch);
     work.index = kernel->use.out[1].wanted ? launch->outputs[1] : NULL;
@@ -194,7 +194,7 @@ static enum mgb_status max_grad_make(struct mgb_kernel *kernel)
 static enum mgb_status max_grad_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     int layout = kernel->use.in[1].layout;
-    struct max_work work = {.pool = mgb_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
+    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
     work.from = mgb_pool2d_input(kernel, launch, layout);
     work.to = mgb_pool2d_output(kernel, launch);
     work.index = launch->inputs[1];

@@ -1,7 +1,7 @@
 /* Which cells a window has and which windows a pixel has; reorders around pooling. */
 #include "engine/host/ops/pool.h"
 
-struct mgb_pool2d mgb_pool2d_make(const struct mgb_kernel *kernel, int layout)
+struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layout)
 {
     const union mgb_attributes *a = &kernel->use.a;
     struct mgb_image image = {kernel->use.rows, 1, a->pool2d.x.dim[2]};

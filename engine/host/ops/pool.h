@@ -13,7 +13,7 @@ struct mgb_pool2d {
     int64_t size[2], stride[2], dilation[2], before[2];
 };
 
-struct mgb_pool2d mgb_pool2d_make(const struct mgb_kernel *kernel, int layout);
+struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layout);
 /* Window cells [*begin, *end) along `axis` that lie inside x, for output position `at`. */
 void mgb_pool2d_cells(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t *begin, int64_t *end);
 /* Output positions [*begin, *end) whose window may cover input position `at`; the cell is
