@@ -1,0 +1,85 @@
+/* The command line: one const record a subcommand, from which parsing, help and the list of commands follow. Parsing has no
+ * effects and comes before the supervisor forks; running happens in the worker. */
+#ifndef MGB_APP_CLI_H
+#define MGB_APP_CLI_H
+
+#include "app/script/table.h"
+#include <stdbool.h>
+
+enum mgb_exit {
+    MGB_EXIT_OK = 0,
+    MGB_EXIT_FAILED = 1,      /* a run or script failed */
+    MGB_EXIT_USAGE = 2,       /* wrong words or flags */
+    MGB_EXIT_SLOWER = 3,      /* a comparison asked to fail if slower did */
+    MGB_EXIT_UNAVAILABLE = 4, /* hardware or configuration not available */
+    MGB_EXIT_INTERRUPTED = 130,
+};
+
+struct mgb_flag {
+    const char *name;  /* "--db" */
+    const char *value; /* what --help calls its value; NULL: a switch */
+    const char *help;  /* one line */
+};
+
+struct mgb_invocation;
+
+struct mgb_command {
+    const char *name;             /* "devices"; "-e" for scripts */
+    const char *usage;            /* the words after the name: "MODEL [placement options]" */
+    const char *summary;          /* one line */
+    const char *help;             /* further lines for its own --help, or NULL */
+    const struct mgb_flag *flags; /* ended by a NULL name; NULL: none */
+    int least_words, most_words;  /* most_words < 0: any number */
+    bool takes_any_flag;          /* flags it does not know are kept for the script */
+    int (*run)(struct mgb_invocation *in);
+};
+
+struct mgb_given {            /* a flag as typed, in order */
+    const char *name, *value; /* value NULL: none */
+};
+
+/* What the program that holds the command line lends to commands. */
+struct mgb_cli_host {
+    /* Work can be taken up again at `point` after a crash; NULL: no longer. */
+    void (*restartable)(void *context, const char *point);
+    void *context;
+    int restarts;      /* how often the program was started again after a crash */
+    const char *point; /* where it crashed */
+};
+
+struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_done */
+    const struct mgb_command *command;
+    const char *program;
+    const char *db, *backend, *machine; /* NULL: not given */
+    const char **lua_path;
+    int lua_path_count;
+    bool no_supervisor, quiet, color, help;
+    enum mgb_table_format format;
+    const char **words; /* not flags */
+    int word_count;
+    struct mgb_given *flags; /* of the command */
+    int flag_count;
+    const char **rest; /* after -- */
+    int rest_count;
+    struct mgb_cli_host host;
+};
+
+/* Reads the command line. -1: go on with mgb_cli_run; else the exit code (help was printed, or what is wrong). */
+int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv);
+void mgb_cli_done(struct mgb_invocation *in);
+
+/* Runs the command in this process and returns the exit code; standard output is flushed. */
+int mgb_cli_run(struct mgb_invocation *in);
+
+/* For commands. The last value given for a flag of the command, or NULL; "" for a switch. */
+const char *mgb_cli_find_flag(const struct mgb_invocation *in, const char *name);
+/* "mgbench: ..." to standard error; returns `code`. */
+int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The exit code for a failed engine call. */
+int mgb_cli_exit_code(enum mgb_status status);
+
+extern const struct mgb_command *const mgb_commands[]; /* ended by NULL */
+extern const struct mgb_flag mgb_global_flags[];       /* ended by a NULL name */
+
+#endif

@@ -1,0 +1,45 @@
+/* The list of subcommands in the order of --help, and running one. */
+#include "app/cli/commands.h"
+#include "app/cli/interrupt.h"
+#include <locale.h>
+
+const struct mgb_command *const mgb_commands[] = {&mgb_command_script, &mgb_command_models,
+                                                  &mgb_command_info, NULL};
+
+int mgb_cli_exit_code(enum mgb_status status)
+{
+    switch (status) {
+    case MGB_OK:
+        return MGB_EXIT_OK;
+    case MGB_INTERRUPTED:
+        return MGB_EXIT_INTERRUPTED;
+    case MGB_MISSING:
+    case MGB_UNSUPPORTED:
+        return MGB_EXIT_UNAVAILABLE;
+    case MGB_INVALID:
+    case MGB_NO_MEMORY:
+    case MGB_OOM:
+    case MGB_DEVICE:
+    case MGB_IO:
+    case MGB_CORRUPT:
+    case MGB_BUSY:
+    case MGB_TIMEOUT:
+    case MGB_STATE:
+        return MGB_EXIT_FAILED;
+    }
+    return MGB_EXIT_FAILED;
+}
+
+int mgb_cli_run(struct mgb_invocation *in)
+{
+    setlocale(LC_CTYPE, ""); /* only that: a comma locale must not reach the numbers */
+    mgb_interrupt_take(in->quiet);
+    int code = in->command->run(in);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (mgb_interrupt_pipe_closed()) /* the reader had enough: not a failure */
+            return code == MGB_EXIT_FAILED ? MGB_EXIT_OK : code;
+        return mgb_cli_complain(in, MGB_EXIT_FAILED,
+                                "writing to standard output failed (is the disk full?)");
+    }
+    return code;
+}

@@ -1,0 +1,44 @@
+/* Help texts. See help.h. */
+#include "app/cli/help.h"
+
+void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
+{
+    for (; flags && flags->name; flags++) {
+        int width = fprintf(out, "  %s%s%s", flags->name, flags->value ? " " : "",
+                            flags->value ? flags->value : "");
+        fprintf(out, "%*s%s\n", width < 26 ? 26 - width : 1, "", flags->help);
+    }
+}
+
+void mgb_help_print_all(FILE *out, bool with_flags)
+{
+    fputs("mgbench: where should the weights live, where should the towers meet, how many GPUs are "
+          "worth it\n"
+          "\nusage: mgbench COMMAND [options] [-- words]\n\ncommands:\n",
+          out);
+    for (const struct mgb_command *const *c = mgb_commands; *c; c++)
+        fprintf(out, "  %-24s%s\n", (*c)->name, (*c)->summary);
+    if (with_flags) {
+        fputs("\noptions of every command:\n", out);
+        mgb_help_print_flags(out, mgb_global_flags);
+        fputs("\nexit codes: 0 done, 1 a run or script failed, 2 wrong usage, 3 slower than asked "
+              "for, 4 hardware or\n"
+              "configuration not available, 130 interrupted (what was recorded is kept)\n",
+              out);
+    }
+    fputs("\nmgbench COMMAND --help tells more about one.\n", out);
+}
+
+void mgb_help_print_command(FILE *out, const struct mgb_command *command)
+{
+    fprintf(out, "usage: mgbench %s%s%s\n\n%s\n", command->name, *command->usage ? " " : "",
+            command->usage, command->summary);
+    if (command->help)
+        fprintf(out, "\n%s", command->help);
+    if (command->flags) {
+        fputs("\noptions:\n", out);
+        mgb_help_print_flags(out, command->flags);
+    }
+    fputs("\noptions of every command:\n", out);
+    mgb_help_print_flags(out, mgb_global_flags);
+}

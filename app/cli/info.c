@@ -1,0 +1,55 @@
+/* mgbench info: every path in use. */
+#include "app/cli/commands.h"
+#include "app/script/paths.h"
+#include <stdlib.h>
+
+static void row_add(struct mgb_table *table, const char *what, const char *value)
+{
+    mgb_table_add_text(table, what);
+    mgb_table_add_text(table, value);
+}
+
+static void path_add(struct mgb_table *table, const char *what, char *path)
+{
+    row_add(table, what, path);
+    free(path);
+}
+
+static void database_add(struct mgb_table *table, const struct mgb_invocation *in)
+{
+    char *data = mgb_paths_data();
+    char *file = in->db ? NULL : mgb_paths_join(data, "results.db");
+    row_add(table, "database", in->db ? in->db : file);
+    free(file);
+    free(data);
+}
+
+static int info_run(struct mgb_invocation *in)
+{
+    static const char *const names[] = {"what", "value"};
+    struct mgb_table *table;
+    if (mgb_table_make(&table, 2, names) != MGB_OK)
+        return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", mgb_message_get());
+    row_add(table, "version", MGB_VERSION);
+    database_add(table, in);
+    path_add(table, "configuration", mgb_paths_config());
+    path_add(table, "data", mgb_paths_data());
+    path_add(table, "state", mgb_paths_state());
+    path_add(table, "shipped scripts", mgb_paths_share());
+    char **roots = NULL;
+    int count = 0;
+    if (mgb_paths_modules(&roots, &count, in->lua_path, in->lua_path_count))
+        for (int i = 0; i < count; i++)
+            path_add(table, "modules", roots[i]);
+    free(roots);
+    enum mgb_status status = mgb_table_print(table, in->format, stdout);
+    mgb_table_free(table);
+    return mgb_cli_exit_code(status);
+}
+
+const struct mgb_command mgb_command_info = {
+    .name = "info",
+    .usage = "",
+    .summary = "every path in use",
+    .run = info_run,
+};

@@ -1,0 +1,283 @@
+/* Reading the command line into an invocation: global options may stand anywhere before --, a command's own flags after
+ * it. Every refusal names the word and, where one is near, what was probably meant. */
+#include "app/cli/cli.h"
+#include "app/cli/help.h"
+#include <mgb/text.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct mgb_flag mgb_global_flags[] = {
+    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)"},
+    {"--backend", "NAME", "auto, cuda, host or sim"},
+    {"--machine", "NAME", "machine file for the simulator"},
+    {"--lua-path", "DIR", "another folder in which require looks; may be repeated"},
+    {"--no-supervisor", NULL, "one process only: for debuggers and sanitizers"},
+    {"--json", NULL, "results as JSON, one object a line"},
+    {"--csv", NULL, "results as CSV (RFC 4180)"},
+    {"--quiet", NULL, "no progress, no remarks"},
+    {"--no-color", NULL, "no colour (also: NO_COLOR, TERM=dumb, not a terminal)"},
+    {"--version", NULL, "print the version"},
+    {"--help", NULL, "print this help; also -h"},
+    {NULL, NULL, NULL}};
+
+struct reader { /* the words still to be read */
+    struct mgb_invocation *in;
+    char **at;
+    bool version;
+};
+
+int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: ", in->program);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return code;
+}
+
+static const struct mgb_flag *flag_find(const struct mgb_flag *flags, const char *name,
+                                        size_t length)
+{
+    for (; flags && flags->name; flags++)
+        if (strncmp(flags->name, name, length) == 0 && flags->name[length] == 0)
+            return flags;
+    return NULL;
+}
+
+static const char *flag_nearest(const struct mgb_command *command, const char *name)
+{
+    const char *names[128];
+    int count = 0;
+    const struct mgb_flag *lists[] = {mgb_global_flags, command ? command->flags : NULL};
+    for (int i = 0; i < 2; i++)
+        for (const struct mgb_flag *f = lists[i]; f && f->name && count < 128; f++)
+            names[count++] = f->name;
+    return mgb_nearest_name(name, names, count);
+}
+
+static bool is(const struct mgb_flag *flag, const char *name)
+{
+    return strcmp(flag->name, name) == 0;
+}
+
+static int format_set(struct mgb_invocation *in, enum mgb_table_format format)
+{
+    if (in->format != MGB_TABLE_TEXT && in->format != format)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "--json and --csv exclude each other");
+    in->format = format;
+    return -1;
+}
+
+static int global_set(struct reader *r, const struct mgb_flag *flag, const char *value)
+{
+    struct mgb_invocation *in = r->in;
+    if (is(flag, "--db"))
+        in->db = value;
+    else if (is(flag, "--backend"))
+        in->backend = value;
+    else if (is(flag, "--machine"))
+        in->machine = value;
+    else if (is(flag, "--lua-path"))
+        in->lua_path[in->lua_path_count++] = value;
+    else if (is(flag, "--no-supervisor"))
+        in->no_supervisor = true;
+    else if (is(flag, "--json"))
+        return format_set(in, MGB_TABLE_JSON);
+    else if (is(flag, "--csv"))
+        return format_set(in, MGB_TABLE_CSV);
+    else if (is(flag, "--quiet"))
+        in->quiet = true;
+    else if (is(flag, "--no-color"))
+        in->color = false;
+    else if (is(flag, "--version"))
+        r->version = true;
+    else if (is(flag, "--help"))
+        in->help = true;
+    return -1;
+}
+
+/* The value of a flag that takes one: after '=' or the next word. */
+static int value_take(struct reader *r, const struct mgb_flag *flag, const char *equals,
+                      const char **value)
+{
+    *value = equals ? equals + 1 : NULL;
+    if (!flag->value && equals)
+        return mgb_cli_complain(r->in, MGB_EXIT_USAGE, "%s takes no value", flag->name);
+    if (flag->value && !equals) {
+        if (!r->at[1])
+            return mgb_cli_complain(r->in, MGB_EXIT_USAGE, "%s: a value (%s) is missing",
+                                    flag->name, flag->value);
+        *value = *++r->at;
+    }
+    return -1;
+}
+
+static int flag_unknown(const struct reader *r, const char *word, size_t length)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    const char *near = flag_nearest(r->in->command, name);
+    return mgb_cli_complain(r->in, MGB_EXIT_USAGE,
+                            near ? "unknown option '%s' (did you mean '%s'?)"
+                                 : "unknown option '%s'; --help lists what there is",
+                            name, near);
+}
+
+static int flag_take(struct reader *r)
+{
+    struct mgb_invocation *in = r->in;
+    const char *word = strcmp(*r->at, "-h") == 0 ? "--help" : *r->at, *value;
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const struct mgb_flag *flag = flag_find(mgb_global_flags, word, length);
+    if (flag) {
+        int code = value_take(r, flag, equals, &value);
+        return code >= 0 ? code : global_set(r, flag, value);
+    }
+    flag = in->command ? flag_find(in->command->flags, word, length) : NULL;
+    if (flag) {
+        int code = value_take(r, flag, equals, &value);
+        if (code < 0)
+            in->flags[in->flag_count++] = (struct mgb_given){flag->name, value};
+        return code;
+    }
+    if (!in->command || !in->command->takes_any_flag)
+        return flag_unknown(r, word, length);
+    in->flags[in->flag_count++] = (struct mgb_given){word, NULL};
+    return -1;
+}
+
+static const struct mgb_command *command_find(const char *name)
+{
+    for (const struct mgb_command *const *c = mgb_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}
+
+static int command_take(struct reader *r, const char *name)
+{
+    struct mgb_invocation *in = r->in;
+    in->command = command_find(name);
+    if (in->command)
+        return -1;
+    const char *names[64];
+    int count = 0;
+    for (const struct mgb_command *const *c = mgb_commands; *c && count < 64; c++)
+        names[count++] = (*c)->name;
+    const char *near = mgb_nearest_name(name, names, count);
+    return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                            near ? "unknown command '%s' (did you mean '%s'?)"
+                                 : "unknown command '%s'; mgbench --help lists them",
+                            name, near);
+}
+
+static int word_take(struct reader *r)
+{
+    struct mgb_invocation *in = r->in;
+    const char *word = *r->at;
+    if (strcmp(word, "-e") == 0 && !in->command)
+        return command_take(r, "-e");
+    if (word[0] == '-' && word[1])
+        return flag_take(r);
+    if (!in->command && strcmp(word, "help") == 0 && !in->help) {
+        in->help = true;
+        return -1;
+    }
+    if (!in->command)
+        return command_take(r, word);
+    if (in->command->takes_any_flag && in->word_count == in->command->most_words)
+        in->flags[in->flag_count++] = (struct mgb_given){word, NULL};
+    else
+        in->words[in->word_count++] = word;
+    return -1;
+}
+
+static int words_check(const struct mgb_invocation *in)
+{
+    const struct mgb_command *c = in->command;
+    if (in->word_count < c->least_words)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: a word is missing; usage: mgbench %s %s",
+                                c->name, c->name, c->usage);
+    if (c->most_words >= 0 && in->word_count > c->most_words)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "%s: '%s' is one word too many; usage: mgbench %s %s", c->name,
+                                in->words[c->most_words], c->name, c->usage);
+    if (in->rest_count > 0 && !c->takes_any_flag)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: words after -- are for scripts", c->name);
+    return -1;
+}
+
+static int wishes_answer(const struct reader *r)
+{
+    const struct mgb_invocation *in = r->in;
+    if (r->version) {
+        puts("mgbench " MGB_VERSION);
+        return MGB_EXIT_OK;
+    }
+    if (in->help && !in->command) {
+        mgb_help_print_all(stdout, true);
+        return MGB_EXIT_OK;
+    }
+    if (in->help && !(in->command->takes_any_flag && in->word_count > 0)) {
+        mgb_help_print_command(stdout, in->command);
+        return MGB_EXIT_OK;
+    }
+    if (!in->command) {
+        mgb_help_print_all(stderr, false);
+        return MGB_EXIT_USAGE;
+    }
+    return words_check(in);
+}
+
+static bool color_wanted(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0 &&
+           strcmp(term, "unknown") != 0;
+}
+
+int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv)
+{
+    size_t most = (size_t)argc + 1;
+    *out = (struct mgb_invocation){.program = "mgbench", .color = color_wanted()};
+    out->lua_path = calloc(most, sizeof *out->lua_path);
+    out->words = calloc(most, sizeof *out->words);
+    out->flags = calloc(most, sizeof *out->flags);
+    if (!out->lua_path || !out->words || !out->flags)
+        return mgb_cli_complain(out, MGB_EXIT_FAILED, "memory is exhausted");
+    struct reader reader = {.in = out, .at = argv + 1};
+    for (; *reader.at && strcmp(*reader.at, "--") != 0; reader.at++) {
+        int code = word_take(&reader);
+        if (code >= 0)
+            return code;
+    }
+    if (*reader.at) {
+        out->rest = (const char **)reader.at + 1;
+        while (out->rest[out->rest_count])
+            out->rest_count++;
+    }
+    const char *db = getenv("MGBENCH_DB");
+    if (!out->db && db && *db)
+        out->db = db;
+    return wishes_answer(&reader);
+}
+
+void mgb_cli_done(struct mgb_invocation *in)
+{
+    free(in->lua_path);
+    free(in->words);
+    free(in->flags);
+}
+
+const char *mgb_cli_find_flag(const struct mgb_invocation *in, const char *name)
+{
+    for (int i = in->flag_count - 1; i >= 0; i--)
+        if (strcmp(in->flags[i].name, name) == 0)
+            return in->flags[i].value ? in->flags[i].value : "";
+    return NULL;
+}

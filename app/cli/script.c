@@ -1,0 +1,98 @@
+/* mgbench -e: runs a script file or a text. */
+#include "app/cli/commands.h"
+#include "app/cli/help.h"
+#include "app/cli/interrupt.h"
+#include "app/script/paths.h"
+#include "app/script/state.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file if it ends in .lua or has a slash; but `3 / 2` has one too, so a slash among blanks or brackets must be one of a
+ * file that is there. */
+static bool is_file_name(const char *word)
+{
+    size_t length = strlen(word);
+    if (length > 4 && strcmp(word + length - 4, ".lua") == 0)
+        return true;
+    return strchr(word, '/') && (!strpbrk(word, " \t\n(=;") || access(word, F_OK) == 0);
+}
+
+static void script_stop(void *script)
+{
+    mgb_script_interrupt(script);
+}
+
+static int help_show(const struct mgb_script *script, const char *name)
+{
+    const char *flags = mgb_script_help_get(script);
+    printf("usage: mgbench -e %s [options] [-- words]\n\n%s%s", name,
+           *flags ? "options of the script:\n" : "The script declares no options of its own.\n",
+           flags);
+    fputs("\noptions of every command:\n", stdout);
+    mgb_help_print_flags(stdout, mgb_global_flags);
+    return MGB_EXIT_OK;
+}
+
+static int failure_show(const struct mgb_invocation *in, const struct mgb_script *script,
+                        enum mgb_status status)
+{
+    const struct mgb_script_error *error = mgb_script_error_get(script);
+    if (status == MGB_INTERRUPTED) {
+        if (!in->quiet && !mgb_interrupt_pipe_closed())
+            fprintf(stderr, "%s: interrupted; what was recorded is kept\n", in->program);
+        return MGB_EXIT_INTERRUPTED;
+    }
+    if (error->usage)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s (mgbench -e %s --help lists its options)",
+                                error->message, in->words[0]);
+    return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", error->text);
+}
+
+static int script_run(struct mgb_invocation *in)
+{
+    const char *name = in->words[0];
+    if (is_file_name(name) && access(name, R_OK) != 0)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': %s", name,
+                                strerror(errno));
+    const char **flags = calloc((size_t)in->flag_count + 1, sizeof *flags);
+    for (int i = 0; flags && i < in->flag_count; i++)
+        flags[i] = in->flags[i].name;
+    struct mgb_script_settings settings = {.lua_path = in->lua_path,
+                                           .lua_path_count = in->lua_path_count,
+                                           .words = in->rest,
+                                           .word_count = in->rest_count,
+                                           .flags = flags,
+                                           .flag_count = flags ? in->flag_count : 0,
+                                           .help = in->help};
+    struct mgb_script *script;
+    if (mgb_script_make(&script, &settings) != MGB_OK) {
+        free(flags);
+        return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", mgb_message_get());
+    }
+    mgb_interrupt_target(script_stop, script);
+    enum mgb_status status =
+        is_file_name(name) ? mgb_script_run_file(script, name) : mgb_script_run_text(script, name);
+    int code = status != MGB_OK ? failure_show(in, script, status)
+               : in->help       ? help_show(script, name)
+                                : MGB_EXIT_OK;
+    mgb_interrupt_target(NULL, NULL);
+    mgb_script_free(script);
+    free(flags);
+    return code;
+}
+
+const struct mgb_command mgb_command_script = {
+    .name = "-e",
+    .usage = "SCRIPT [options] [-- words]",
+    .summary = "run a script",
+    .help = "SCRIPT is a file if it ends in .lua or has a slash, else Lua text. Options that "
+            "mgbench does not know\n"
+            "belong to the script; mgbench -e SCRIPT --help shows those it declares. Words after "
+            "-- are its `arg`.\n",
+    .least_words = 1,
+    .most_words = 1,
+    .takes_any_flag = true,
+    .run = script_run,
+};

@@ -1,0 +1,30 @@
+/* The command line program: reads its words, then runs the command in a supervised worker. */
+#include "app/cli/cli.h"
+#include "app/supervisor/supervisor.h"
+
+static void point_tell(void *link, const char *point)
+{
+    mgb_supervised_restartable(link, point);
+}
+
+static int worker_run(struct mgb_supervised *link, void *context)
+{
+    struct mgb_invocation *in = context;
+    in->host = (struct mgb_cli_host){.restartable = point_tell,
+                                     .context = link,
+                                     .restarts = link->restarts,
+                                     .point = link->point};
+    return mgb_cli_run(in);
+}
+
+int main(int argc, char **argv)
+{
+    struct mgb_invocation in;
+    int code = mgb_cli_parse(&in, argc, argv);
+    if (code < 0) {
+        struct mgb_supervisor_settings settings = {.off = in.no_supervisor, .program = in.program};
+        code = mgb_supervise(&settings, worker_run, &in);
+    }
+    mgb_cli_done(&in);
+    return code;
+}

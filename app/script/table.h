@@ -1,0 +1,34 @@
+/* The one table printer: aligned text for people, CSV (RFC 4180) and JSON lines for programs. No Lua here. Numbers print
+ * with a point in any locale; what is not there is "-", an empty field or null. */
+#ifndef MGB_APP_SCRIPT_TABLE_H
+#define MGB_APP_SCRIPT_TABLE_H
+
+#include <mgb/status.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum mgb_table_format { MGB_TABLE_TEXT, MGB_TABLE_CSV, MGB_TABLE_JSON };
+
+struct mgb_table;
+
+/* Columns by name; names are copied. MGB_NO_MEMORY otherwise. */
+enum mgb_status mgb_table_make(struct mgb_table **out, int columns, const char *const *names);
+void mgb_table_free(struct mgb_table *table); /* NULL is fine */
+
+/* Each adds the next cell, row by row from the left. Texts are copied; NULL is an empty cell. Memory running out is
+ * remembered and told by mgb_table_print. */
+void mgb_table_add_text(struct mgb_table *table, const char *text);
+void mgb_table_add_integer(struct mgb_table *table, long long value);
+void mgb_table_add_number(struct mgb_table *table,
+                          double value); /* not-a-number is an empty cell */
+void mgb_table_add_boolean(struct mgb_table *table, bool value);
+void mgb_table_add_empty(struct mgb_table *table);
+
+/* Prints header and rows (JSON: one object a line). MGB_IO when `out` takes no more. */
+enum mgb_status mgb_table_print(const struct mgb_table *table, enum mgb_table_format format,
+                                FILE *out);
+
+/* Number to text: 4 significant digits on a screen, else the shortest that reads back the same. Returns `out`. */
+char *mgb_table_number(char out[40], double value, enum mgb_table_format format);
+
+#endif

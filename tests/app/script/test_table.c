@@ -1,0 +1,122 @@
+/* The table printer in its three forms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "app/script/table.h"
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"model", "gpus", "step_ms", "merge", "note"};
+
+static struct mgb_table *table_fill(void)
+{
+    struct mgb_table *table;
+    assert_int_equal(mgb_table_make(&table, 5, names), MGB_OK);
+    mgb_table_add_text(table, "mnist_cnn");
+    mgb_table_add_integer(table, 4);
+    mgb_table_add_number(table, 247.123456);
+    mgb_table_add_boolean(table, true);
+    mgb_table_add_text(table, "a, \"b\"\nc");
+    mgb_table_add_text(table, "\xc3\xa4");
+    mgb_table_add_integer(table, -12);
+    mgb_table_add_number(table, NAN);
+    mgb_table_add_empty(table);
+    mgb_table_add_number(table, 0.1);
+    return table;
+}
+
+static void expect(enum mgb_table_format format, const char *wanted)
+{
+    char *chars = NULL;
+    size_t size;
+    struct mgb_table *table = table_fill();
+    FILE *out = open_memstream(&chars, &size);
+    assert_int_equal(mgb_table_print(table, format, out), MGB_OK);
+    fclose(out);
+    assert_string_equal(chars, wanted);
+    free(chars);
+    mgb_table_free(table);
+}
+
+static void text_is_aligned_by_characters(void **state)
+{
+    (void)state;
+    setlocale(LC_CTYPE, "C.UTF-8");
+    expect(MGB_TABLE_TEXT, "model      gpus  step_ms  merge  note\n"
+                           "mnist_cnn     4    247.1  yes    a, \"b\" c\n"
+                           "\xc3\xa4           -12        -  -      0.1\n");
+}
+
+static void csv_quotes_and_ends_lines_by_the_rfc(void **state)
+{
+    (void)state;
+    expect(MGB_TABLE_CSV, "model,gpus,step_ms,merge,note\r\n"
+                          "mnist_cnn,4,247.123456,true,\"a, \"\"b\"\"\nc\"\r\n"
+                          "\xc3\xa4,-12,,,0.1\r\n");
+}
+
+static void json_has_an_object_a_line(void **state)
+{
+    (void)state;
+    expect(MGB_TABLE_JSON,
+           "{\"model\":\"mnist_cnn\",\"gpus\":4,\"step_ms\":247.123456,\"merge\":true,"
+           "\"note\":\"a, \\\"b\\\"\\nc\"}\n"
+           "{\"model\":\"\xc3\xa4\",\"gpus\":-12,\"step_ms\":null,\"merge\":null,\"note\":0.1}\n");
+}
+
+static void numbers_have_a_point_in_a_comma_locale(void **state)
+{
+    (void)state;
+    char text[40];
+    assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
+    assert_string_equal(mgb_table_number(text, 1.5, MGB_TABLE_TEXT), "1.5");
+    assert_string_equal(mgb_table_number(text, 1.0 / 3, MGB_TABLE_CSV), "0.3333333333333333");
+    setlocale(LC_ALL, "C");
+    assert_string_equal(mgb_table_number(text, 1.0 / 3, MGB_TABLE_JSON), "0.3333333333333333");
+    assert_string_equal(mgb_table_number(text, 123456.7, MGB_TABLE_TEXT), "123457");
+    assert_string_equal(mgb_table_number(text, 0.00012345, MGB_TABLE_TEXT), "0.0001234");
+}
+
+static void a_table_without_rows_has_a_header(void **state)
+{
+    (void)state;
+    char *chars = NULL;
+    size_t size;
+    struct mgb_table *table;
+    assert_int_equal(mgb_table_make(&table, 2, names), MGB_OK);
+    FILE *out = open_memstream(&chars, &size);
+    assert_int_equal(mgb_table_print(table, MGB_TABLE_TEXT, out), MGB_OK);
+    assert_int_equal(mgb_table_print(table, MGB_TABLE_JSON, out), MGB_OK);
+    fclose(out);
+    assert_string_equal(chars, "model  gpus\n");
+    free(chars);
+    mgb_table_free(table);
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    FILE *out = fopen("/dev/full", "w");
+    struct mgb_table *table = table_fill();
+    assert_int_equal(mgb_table_print(table, MGB_TABLE_TEXT, out), MGB_IO);
+    assert_string_equal(mgb_message_get(), "printing a table: No space left on device");
+    fclose(out);
+    mgb_table_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_aligned_by_characters),
+        cmocka_unit_test(csv_quotes_and_ends_lines_by_the_rfc),
+        cmocka_unit_test(json_has_an_object_a_line),
+        cmocka_unit_test(numbers_have_a_point_in_a_comma_locale),
+        cmocka_unit_test(a_table_without_rows_has_a_header),
+        cmocka_unit_test(a_full_disk_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
