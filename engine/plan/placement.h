@@ -8,8 +8,8 @@
 #include <mgb/placement.h>
 
 #define MGB_GIVEN(id) (UINT64_C(1) << MGB_OPTION_##id)
-#define MGB_FIRST_GPU (-3) /* a place before devices are known: the first listed GPU */
 
+struct mgb_like_preset;
 struct mgb_resolver {
     const struct mgb_placement *asked;
     uint64_t fresh;
@@ -18,30 +18,30 @@ struct mgb_resolver {
     int cores;
     struct mgb_effective *out;
     struct mgb_pool *pool;
-    int *towers;      /* devices, merge order */
-    const char *allreduce_reason;
+    const struct mgb_like_preset *like; /* NULL: none */
+    int *towers; /* devices, merge order */
 };
 
 /* What a `like` stands for. A place of kind UNSET means: as without it. */
 struct mgb_like_preset {
+    const char *name;
     enum mgb_strategy strategy;
     struct mgb_device_name weights_at, sum_at;
     bool first_gpu; /* loss, sum and update on the first listed GPU; cpu_merge concerns the join alone (Keras) */
     enum mgb_relocation relocation;
 };
-const struct mgb_like_preset *mgb_like_find(enum mgb_like like); /* NULL: none */
 
 bool mgb_option_given(const struct mgb_placement *placement, enum mgb_option_id id);
 bool mgb_option_in_effect(enum mgb_option_id id, enum mgb_strategy strategy);
 
 /* Steps of mgb_placement_resolve, in order. */
-enum mgb_status mgb_resolve_strategy(struct mgb_resolver *resolver);
+void mgb_resolve_strategy(struct mgb_resolver *resolver); /* and `like` */
+enum mgb_status mgb_resolve_contradictions(const struct mgb_resolver *resolver);
+enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_places(struct mgb_resolver *resolver);
-enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver);
-enum mgb_status mgb_resolve_contradictions(const struct mgb_resolver *resolver);
-void mgb_resolve_rest(struct mgb_resolver *resolver);
+void mgb_resolve_exchange(struct mgb_resolver *resolver); /* all-reduce, buckets */
 
 /* The device of `name`, or MGB_MISSING naming it, `option` and what is there. */
 enum mgb_status mgb_resolve_device(const struct mgb_resolver *resolver, int *device, const char *option,

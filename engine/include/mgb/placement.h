@@ -113,6 +113,7 @@ struct mgb_effective { /* in effect; devices are topology indices; -1: no meanin
     const int *sum;      /* where variable i's gradient is summed; NULL as above */
     const int *original; /* where variable i was before relocation; differs from home only when relocated */
     int weights_at, join_at, loss_at, sum_at, update_at; /* the single device, -2: several ("spread", scopes) */
+    bool weights_spread, sum_spread;                     /* -2 because of "spread" */
     bool relocated;                                      /* weights moved away from where the model put them */
     enum mgb_relocation relocation;
     enum mgb_allreduce allreduce;
