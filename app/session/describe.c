@@ -1,5 +1,5 @@
 /* Where, what and how: the rows of machine, model and run. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

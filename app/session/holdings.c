@@ -1,5 +1,5 @@
 /* What a segment holds and moves: memory, traffic, variables, duplicates, from the plan in force. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

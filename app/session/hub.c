@@ -64,11 +64,11 @@ static void hub_progress(void *context, const char *line)
         hub->options.progress(hub->options.context, line);
 }
 
-static void hub_restartable(void *context)
+static void hub_restartable(void *context, const char *point)
 {
     struct mgb_hub *hub = context;
     if (hub->options.restartable)
-        hub->options.restartable(hub->options.context, "");
+        hub->options.restartable(hub->options.context, point);
 }
 
 static bool hub_interrupted(void *context)

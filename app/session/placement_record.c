@@ -1,5 +1,5 @@
 /* Both placements as rows: one table says which option goes to which column. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <stddef.h>
 #include <stdio.h>

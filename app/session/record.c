@@ -1,5 +1,5 @@
 /* What is stored when a run or a segment begins and ends. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <math.h>
 #include <stdio.h>

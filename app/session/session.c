@@ -1,5 +1,5 @@
 /* A session: a model in training under a placement that changes, on a worker thread, with its record. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <math.h>
 #include <stdio.h>

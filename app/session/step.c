@@ -1,5 +1,5 @@
 /* Steps: played on the worker, recorded as they end, and watched meanwhile. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
 
 #include <math.h>
 #include <stdio.h>
