@@ -1,0 +1,52 @@
+/* Inside of app/session: how a session becomes rows of the database. A store that cannot write is no failure of the run:
+ * statuses here are about the record. */
+#ifndef APP_SESSION_ROWS_H
+#define APP_SESSION_ROWS_H
+
+#include "app/session/private.h"
+
+/* record.c: what is stored when a run or a segment begins and ends. Statuses are about the record, never about the run;
+ * a store that cannot write is no failure. */
+enum mgb_status session_begin_run(struct script_session *session,
+                                  const struct script_open_request *request);
+enum mgb_status session_begin_segment(struct script_session *session);
+enum mgb_status session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+                                       const char *message);
+enum mgb_status session_finish_run(struct script_session *session, enum mgb_outcome outcome,
+                                   const char *message);
+/* A run that never got a session: out of memory or an error while opening. */
+void session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                            enum mgb_outcome outcome, const char *message);
+
+/* describe.c */
+struct session_description {
+    char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24], environment[256];
+    struct mgb_record_machine machine_row;
+    struct mgb_record_model model_row;
+    struct mgb_record_run run_row;
+    struct mgb_record_device devices[64];
+    char names[64][MGB_DEVICE_NAME_MAX];
+};
+/* `topology` may be NULL (nothing was opened). */
+void session_describe(struct session_description *out, const struct mgb_hub *hub,
+                      const struct script_open_request *request,
+                      const struct mgb_topology *topology, const char *backend);
+
+/* placement_record.c: rows of both placements; texts live in `texts`. */
+struct session_placement_texts {
+    char text[MGB_OPTION_COUNT][256];
+    char list[1024];
+};
+void session_placement_asked(struct mgb_record_placement *out,
+                             struct session_placement_texts *texts,
+                             const struct mgb_placement *asked);
+void session_placement_effective(struct mgb_record_placement *out,
+                                 struct session_placement_texts *texts,
+                                 const struct mgb_effective *effective,
+                                 const struct mgb_topology *topology);
+
+/* holdings.c: memory, traffic, variables and duplicates of the segment in force. */
+void session_record_holdings(struct script_session *session);
+void session_record_peaks(struct script_session *session);
+
+#endif
