@@ -1,6 +1,6 @@
 /* Maximum over windows, and its gradient. The index of the winning cell (the first of equal ones) is kept for the
- * gradient: a byte, two where a window has more than 256 cells. The gradient gathers, pixel by pixel over the windows
- * that cover it, in their order: no two threads write the same pixel. */
+ * gradient in a byte: the graph refuses windows of more than 256 cells. The gradient gathers, pixel by pixel over the
+ * windows that cover it, in their order: no two threads write the same pixel. */
 #include "engine/host/ops/pool.h"
 
 #include "engine/base/parallel.h"
@@ -12,15 +12,14 @@ struct max_work {
     struct mgb_pool2d pool;
     const float *from;
     float *to;
-    void *index; /* NULL: not wanted */
-    bool wide;   /* two bytes */
+    uint8_t *index; /* NULL: not wanted */
 };
 
 struct cells {
     int64_t begin[2], end[2];
 };
 
-/* The index is kept as bits of a float, so that one vector width serves all. */
+/* The winner in 32 bits, as wide as what it is chosen with: one vector width serves both. */
 static inline void cell_lanes(const struct max_work *work, const float *x, struct cells cells, int64_t lanes, float *best,
                               int32_t *winner)
 {
@@ -41,16 +40,6 @@ static inline void cell_lanes(const struct max_work *work, const float *x, struc
         }
 }
 
-static inline void winner_store(const struct max_work *work, int64_t at, const int32_t *winner, int64_t lanes)
-{
-    if (work->wide)
-        for (int64_t j = 0; j < lanes; j++)
-            ((uint16_t *)work->index)[at + j] = (uint16_t)winner[j];
-    else
-        for (int64_t j = 0; j < lanes; j++)
-            ((uint8_t *)work->index)[at + j] = (uint8_t)winner[j];
-}
-
 static inline void max_pixel(const struct max_work *work, const float *x, struct cells cells, int64_t at)
 {
     for (int64_t c = 0; c < work->pool.inner; c += LANES) {
@@ -61,14 +50,14 @@ static inline void max_pixel(const struct max_work *work, const float *x, struct
             cell_lanes(work, x + c, cells, LANES, best, winner);
             for (int64_t j = 0; j < LANES; j++)
                 work->to[at + c + j] = best[j];
-            if (work->index)
-                winner_store(work, at + c, winner, LANES);
+            for (int64_t j = 0; work->index && j < LANES; j++)
+                work->index[at + c + j] = (uint8_t)winner[j];
         } else {
             cell_lanes(work, x + c, cells, left, best, winner);
             for (int64_t j = 0; j < left; j++)
                 work->to[at + c + j] = best[j];
-            if (work->index)
-                winner_store(work, at + c, winner, left);
+            for (int64_t j = 0; work->index && j < left; j++)
+                work->index[at + c + j] = (uint8_t)winner[j];
         }
     }
 }
@@ -97,12 +86,8 @@ static void max_range(void *context, long long begin, long long end)
 
 static inline void won_lanes(float *sum, const struct max_work *work, int64_t at, int32_t cell, int64_t lanes)
 {
-    if (work->wide)
-        for (int64_t j = 0; j < lanes; j++)
-            sum[j] += ((const uint16_t *)work->index)[at + j] == cell ? work->from[at + j] : 0.0f;
-    else
-        for (int64_t j = 0; j < lanes; j++)
-            sum[j] += ((const uint8_t *)work->index)[at + j] == cell ? work->from[at + j] : 0.0f;
+    for (int64_t j = 0; j < lanes; j++)
+        sum[j] += work->index[at + j] == cell ? work->from[at + j] : 0.0f;
 }
 
 struct windows {
@@ -151,24 +136,13 @@ static void max_grad_range(void *context, long long begin, long long end)
     max_grad_rows(context, begin, end);
 }
 
-static bool index_wide(const struct mgb_kernel *kernel)
-{
-    const struct mgb_window *window = &kernel->use.a.pool2d.window;
-    return (int64_t)window->size[0] * window->size[1] > 256;
-}
-
 static enum mgb_status max_make(struct mgb_kernel *kernel)
 {
-    const struct mgb_window *window = &kernel->use.a.pool2d.window;
-    if ((int64_t)window->size[0] * window->size[1] > 65536)
-        return mgb_fail(MGB_UNSUPPORTED, "a window of %dx%d; a CPU device takes at most 65536 cells", window->size[0],
-                        window->size[1]);
     int layout = kernel->use.in[0].layout;
     mgb_pool2d_plan(kernel, layout);
     if (kernel->use.out[1].wanted) {
-        int64_t count = mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
         kernel->facts.out_layout[1] = layout;
-        kernel->facts.out_bytes[1] = count * (index_wide(kernel) ? 2 : 1);
+        kernel->facts.out_bytes[1] = mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
     }
     return MGB_OK;
 }
@@ -176,7 +150,7 @@ static enum mgb_status max_make(struct mgb_kernel *kernel)
 static enum mgb_status max_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     int layout = kernel->use.in[0].layout;
-    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
+    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout)};
     work.from = launch->inputs[0];
     work.to = mgb_pool2d_output(kernel, launch);
     work.index = kernel->use.out[1].wanted ? launch->outputs[1] : NULL;
@@ -194,7 +168,7 @@ static enum mgb_status max_grad_make(struct mgb_kernel *kernel)
 static enum mgb_status max_grad_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     int layout = kernel->use.in[1].layout;
-    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout), .wide = index_wide(kernel)};
+    struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout)};
     work.from = mgb_pool2d_input(kernel, launch, layout);
     work.to = mgb_pool2d_output(kernel, launch);
     work.index = launch->inputs[1];
