@@ -1,0 +1,109 @@
+/* Events and their times. CUDA tells only the time between two events of a GPU, as a float of milliseconds; so each GPU
+ * has an anchor, an event whose time on the session clock was measured, never much older than what is measured by it. */
+#include "engine/cuda/queue.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+
+#define ANCHOR_AGE_NS 1000000000LL
+
+enum mgb_status mgb_cuda_anchor_make(struct mgb_cuda *cuda, struct mgb_cuda_gpu *gpu)
+{
+    struct mgb_cuda_anchor *anchor = &gpu->anchors[(gpu->generation + 1) % 2];
+    if (!anchor->event)
+        MGB_CUDA_TRY(cuda, cudaEventCreate(&anchor->event));
+    int64_t before = mgb_clock_ns();
+    MGB_CUDA_TRY(cuda, cudaEventRecord(anchor->event, gpu->service));
+    MGB_CUDA_TRY(cuda, cudaEventSynchronize(anchor->event));
+    int64_t after = mgb_clock_ns();
+    anchor->ns = before + (after - before) / 2;
+    anchor->uncertainty_ns = (after - before + 1) / 2;
+    gpu->generation++;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_anchors_renew(struct mgb_cuda *cuda)
+{
+    for (int i = 0; i < cuda->gpu_count; i++) {
+        struct mgb_cuda_gpu *gpu = &cuda->gpus[i];
+        if (!gpu->open || mgb_clock_ns() - gpu->anchors[gpu->generation % 2].ns < ANCHOR_AGE_NS)
+            continue;
+        MGB_TRY(mgb_cuda_use(cuda, i));
+        MGB_TRY(mgb_cuda_anchor_make(cuda, gpu));
+    }
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_event_make(void *context, struct mgb_event **out, int device)
+{
+    struct mgb_event *event = mgb_alloc(sizeof *event);
+    if (!event)
+        return mgb_fail(MGB_NO_MEMORY, "no memory for an event");
+    event->cuda = context;
+    event->device = device;
+    event->gpu = -1;
+    *out = event;
+    return MGB_OK;
+}
+
+void mgb_cuda_event_free(struct mgb_event *event)
+{
+    if (event && event->handle)
+        cudaEventDestroy(event->handle);
+    mgb_release(event);
+}
+
+/* The CUDA event, on the GPU of the queue that records it. */
+static enum mgb_status event_bind(struct mgb_event *event, const struct mgb_queue *queue)
+{
+    if (event->handle && event->gpu == queue->gpu)
+        return MGB_OK;
+    if (event->handle)
+        MGB_CUDA_TRY(event->cuda, cudaEventDestroy(event->handle));
+    event->handle = NULL;
+    event->recorded = false;
+    MGB_CUDA_TRY(event->cuda, cudaEventCreate(&event->handle));
+    event->gpu = queue->gpu;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_record(struct mgb_queue *queue, struct mgb_event *event)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    MGB_TRY(mgb_cuda_begin(queue, queue->last));
+    MGB_TRY(event_bind(event, queue));
+    MGB_CUDA_TRY(cuda, cudaEventRecord(event->handle, queue->stream));
+    event->generation = cuda->gpus[queue->gpu].generation;
+    event->recorded = true;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_wait(struct mgb_queue *queue, struct mgb_event *event)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    if (!event->recorded)
+        return mgb_fail(MGB_STATE, "a queue of %s waits for an event that nothing has recorded",
+                        cuda->devices[queue->request.device].name);
+    MGB_TRY(mgb_cuda_begin(queue, queue->last));
+    MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(queue->stream, event->handle, 0));
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns)
+{
+    struct mgb_cuda *cuda = event->cuda;
+    float ms;
+    if (!event->recorded)
+        return mgb_fail(MGB_STATE, "the time of an event that nothing has recorded");
+    struct mgb_cuda_gpu *gpu = &cuda->gpus[event->gpu];
+    /* Of the two anchors the one that was newest at the record, unless it is long gone. */
+    uint64_t generation =
+        event->generation + 1 >= gpu->generation ? event->generation : gpu->generation;
+    const struct mgb_cuda_anchor *anchor = &gpu->anchors[generation % 2];
+    MGB_CUDA_TRY(cuda, cudaEventElapsedTime(&ms, anchor->event, event->handle));
+    *ns = anchor->ns + (int64_t)((double)ms * 1e6);
+    if (uncertainty_ns)
+        *uncertainty_ns =
+            anchor->uncertainty_ns + 500; /* CUDA's own resolution is about half a microsecond */
+    return MGB_OK;
+}

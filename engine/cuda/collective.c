@@ -1,0 +1,174 @@
+/* All-reduce: NCCL where every device has a GPU of its own, else (NCCL takes no two ranks on a GPU) a reducer of copies
+ * and additions on the first queue. */
+#include "engine/cuda/queue.h"
+
+#include "engine/base/memory.h"
+#include <string.h>
+
+#define MAX_RANKS 64
+#define STAGING_FLOATS (1 << 20)
+
+/* What a list of GPUs shares: communicators, or staging memory on the first GPU. Kept until close. */
+struct mgb_cuda_clique {
+    struct mgb_cuda_clique *next;
+    int count;
+    int gpus[MAX_RANKS];
+    bool shared; /* two on one GPU */
+    ncclComm_t comms[MAX_RANKS];
+    float *staging;
+};
+
+static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
+{
+    int physical[MAX_RANKS];
+    bool crosses = false;
+    for (int i = 0; i < clique->count; i++) {
+        physical[i] = cuda->gpus[clique->gpus[i]].physical;
+        crosses |= clique->gpus[i] != clique->gpus[0];
+        for (int j = 0; j < i; j++)
+            clique->shared |= clique->gpus[i] == clique->gpus[j];
+    }
+    if (!clique->shared) {
+        ncclResult_t result = ncclCommInitAll(clique->comms, clique->count, physical);
+        cuda->current = -1; /* NCCL visits all of them */
+        return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(result, "ncclCommInitAll");
+    }
+    if (!crosses)
+        return MGB_OK;
+    MGB_TRY(mgb_cuda_use(cuda, clique->gpus[0]));
+    MGB_CUDA_TRY(cuda, cudaMalloc((void **)&clique->staging, STAGING_FLOATS * sizeof(float)));
+    return MGB_OK;
+}
+
+static void clique_free(struct mgb_cuda_clique *clique)
+{
+    for (int i = 0; i < clique->count; i++)
+        if (clique->comms[i])
+            ncclCommDestroy(clique->comms[i]);
+    if (clique->staging)
+        cudaFree(clique->staging);
+    mgb_release(clique);
+}
+
+void mgb_cuda_cliques_done(struct mgb_cuda *cuda)
+{
+    while (cuda->cliques) {
+        struct mgb_cuda_clique *next = cuda->cliques->next;
+        clique_free(cuda->cliques);
+        cuda->cliques = next;
+    }
+}
+
+static enum mgb_status clique_get(struct mgb_cuda_clique **out, struct mgb_queue *const *queues,
+                                  int count)
+{
+    struct mgb_cuda *cuda = queues[0]->cuda;
+    struct mgb_cuda_clique wanted = {.count = count};
+    for (int i = 0; i < count; i++)
+        wanted.gpus[i] = queues[i]->gpu;
+    for (*out = cuda->cliques; *out; *out = (*out)->next)
+        if ((*out)->count == count && memcmp((*out)->gpus, wanted.gpus, sizeof wanted.gpus) == 0)
+            return MGB_OK;
+    struct mgb_cuda_clique *clique = mgb_alloc(sizeof *clique);
+    if (!clique)
+        return mgb_fail(MGB_NO_MEMORY, "no memory for an all-reduce of %d devices", count);
+    *clique = wanted;
+    enum mgb_status status = clique_fill(cuda, clique);
+    if (status != MGB_OK) {
+        clique_free(clique);
+        return status;
+    }
+    clique->next = cuda->cliques;
+    cuda->cliques = *out = clique;
+    return MGB_OK;
+}
+
+static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
+                                   struct mgb_queue *const *queues, float *const *buffers,
+                                   int64_t count)
+{
+    ncclResult_t result = ncclGroupStart();
+    for (int i = 0; i < clique->count && result == ncclSuccess; i++)
+        result = ncclAllReduce(buffers[i], buffers[i], (size_t)count, ncclFloat32, ncclSum,
+                               clique->comms[i], queues[i]->stream);
+    ncclResult_t ended = ncclGroupEnd();
+    queues[0]->cuda->current = -1;
+    if (result == ncclSuccess)
+        result = ended;
+    return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(result, "ncclAllReduce");
+}
+
+/* `other` finds in `from` what was enqueued so far. */
+static enum mgb_status queue_follow(struct mgb_queue *other, struct mgb_queue *from,
+                                    cudaEvent_t event)
+{
+    MGB_TRY(mgb_cuda_begin(from, "all-reduce"));
+    MGB_CUDA_TRY(from->cuda, cudaEventRecord(event, from->stream));
+    MGB_CUDA_TRY(from->cuda, cudaStreamWaitEvent(other->stream, event, 0));
+    return MGB_OK;
+}
+
+/* to += from, through staging memory when `from` is on another GPU. */
+static enum mgb_status buffer_add(const struct mgb_cuda_clique *clique, struct mgb_queue *root,
+                                  float *to, const float *from, bool far, int64_t count)
+{
+    int64_t step = far ? STAGING_FLOATS : count;
+    for (int64_t at = 0; at < count; at += step) {
+        int64_t now = count - at < step ? count - at : step;
+        const float *sources[2] = {to + at, from + at};
+        if (far) {
+            MGB_CUDA_TRY(root->cuda,
+                         cudaMemcpyAsync(clique->staging, from + at, (size_t)now * sizeof(float),
+                                         cudaMemcpyDefault, root->stream));
+            sources[1] = clique->staging;
+        }
+        MGB_TRY(mgb_cuda_reduce(root, to + at, sources, 2, now));
+    }
+    return MGB_OK;
+}
+
+/* All arrive at the first queue, which adds in order; each takes the result, and the first goes on when all have. */
+static enum mgb_status copy_reduce(const struct mgb_cuda_clique *clique,
+                                   struct mgb_queue *const *queues, float *const *buffers,
+                                   int64_t count)
+{
+    struct mgb_queue *root = queues[0];
+    for (int i = 1; i < clique->count; i++)
+        MGB_TRY(queue_follow(root, queues[i], queues[i]->arrived));
+    MGB_TRY(mgb_cuda_begin(root, "all-reduce"));
+    for (int i = 1; i < clique->count; i++)
+        MGB_TRY(
+            buffer_add(clique, root, buffers[0], buffers[i], queues[i]->gpu != root->gpu, count));
+    MGB_CUDA_TRY(root->cuda, cudaEventRecord(root->arrived, root->stream));
+    for (int i = 1; i < clique->count; i++) {
+        struct mgb_queue *queue = queues[i];
+        MGB_TRY(mgb_cuda_begin(queue, "all-reduce"));
+        MGB_CUDA_TRY(queue->cuda, cudaStreamWaitEvent(queue->stream, root->arrived, 0));
+        MGB_CUDA_TRY(queue->cuda,
+                     cudaMemcpyAsync(buffers[i], buffers[0], (size_t)count * sizeof(float),
+                                     cudaMemcpyDefault, queue->stream));
+        MGB_TRY(queue_follow(root, queue, queue->served));
+    }
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,
+                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+{
+    struct mgb_cuda_clique *clique;
+    (void)algorithm; /* NCCL chooses between its own */
+    if (count_of_queues < 2 || count == 0)
+        return MGB_OK;
+    if (count_of_queues > MAX_RANKS)
+        return mgb_fail(MGB_UNSUPPORTED, "an all-reduce over %d devices; at most %d",
+                        count_of_queues, MAX_RANKS);
+    for (int i = 0; i < count_of_queues; i++) {
+        if (queues[i]->on_cpu)
+            return mgb_fail(MGB_UNSUPPORTED,
+                            "an all-reduce with /cpu:0 among CUDA devices; use strategy gradients");
+        MGB_TRY(mgb_cuda_begin(queues[i], "all-reduce"));
+    }
+    MGB_TRY(clique_get(&clique, queues, count_of_queues));
+    return clique->shared ? copy_reduce(clique, queues, buffers, count)
+                          : nccl_reduce(clique, queues, buffers, count);
+}

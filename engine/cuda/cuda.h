@@ -1,0 +1,117 @@
+/* What the files of the CUDA backend share: the context with its physical GPUs, logical devices, queues, events, kernels.
+ * One thread, the submitter, owns all of it, except for the fault page (written by kernels) and CPU jobs (cpu.h).
+ *
+ * Why GPUs and devices are two arrays: several logical devices may share a physical GPU, and what CUDA knows (contexts,
+ * streams, clocks) belongs to the physical one. */
+#ifndef MGB_CUDA_CUDA_H
+#define MGB_CUDA_CUDA_H
+
+#include "engine/backend/backend.h"
+#include "engine/cuda/cpu.h"
+#include "engine/cuda/kernels.h"
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+/* A moment on a GPU's clock whose time on the session clock is known. */
+struct mgb_cuda_anchor {
+    cudaEvent_t event;
+    int64_t ns, uncertainty_ns;
+};
+
+struct mgb_cuda_gpu { /* physical; opened when first used, so that others stay untouched */
+    int physical;
+    bool open;
+    cudaStream_t service; /* synchronous copies and anchors */
+    struct mgb_cuda_anchor anchors[2];
+    uint64_t generation; /* anchors[generation % 2] is the newest */
+};
+
+struct mgb_cuda_device {
+    char name[MGB_DEVICE_NAME_MAX];
+    int gpu;             /* into gpus; -1: /cpu:0 */
+    int64_t limit, used; /* bytes of arenas; limit 0: what there is */
+};
+
+struct mgb_cuda {
+    const struct mgb_topology *topology;
+    struct mgb_backend_options options;
+    int device_count, gpu_count;
+    struct mgb_cuda_device *devices;
+    struct mgb_cuda_gpu *gpus;
+    int current;              /* CUDA's current physical device; -1: not known */
+    struct mgb_queue *queues; /* a list */
+    struct mgb_kernel *kernels[256];
+    struct mgb_cuda_clique *cliques; /* collective.c */
+    struct mgb_cuda_fault *fault;    /* pinned; NULL before the first GPU is open */
+    struct mgb_cuda_cpu cpu;
+    bool sticky; /* only closing is allowed */
+};
+
+struct mgb_queue {
+    struct mgb_cuda *cuda;
+    struct mgb_queue *next;
+    struct mgb_queue_request request;
+    int gpu;     /* whose stream it is; work of /cpu:0 is ordered by a stream too */
+    bool on_cpu; /* both ends are /cpu:0: its work is CPU jobs */
+    cudaStream_t stream;
+    cublasHandle_t blas;         /* compute queues of GPUs */
+    cudaEvent_t arrived, served; /* collective.c */
+    double *scratch;             /* one number on the device, for clipping */
+    const char *last;            /* the newest work, for messages */
+};
+
+struct mgb_event {
+    struct mgb_cuda *cuda;
+    int device;
+    cudaEvent_t handle; /* made at the first record, on the GPU of that queue */
+    int gpu;
+    uint64_t generation; /* of the GPU's anchor at the record */
+    bool recorded;
+};
+
+/* fail.c: MGB_DEVICE with what was called, CUDA's words and the code. NULL-safe in `cuda`; notes sticky errors there. */
+enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const char *call);
+enum mgb_status mgb_cublas_fail(cublasStatus_t status, const char *call);
+enum mgb_status mgb_nccl_fail(ncclResult_t result, const char *call);
+#define MGB_CUDA_TRY(cuda, call)                                                                   \
+    do {                                                                                           \
+        cudaError_t cuda_error_ = (call);                                                          \
+        if (cuda_error_ != cudaSuccess)                                                            \
+            return mgb_cuda_fail((cuda), cuda_error_, #call);                                      \
+    } while (0)
+
+extern const struct mgb_cpu_kernels
+    *mgb_cuda_cpu_kernels; /* entry.c: what the program handed over */
+
+/* context.c: makes the GPU current, opening it if need be. */
+enum mgb_status mgb_cuda_use(struct mgb_cuda *cuda, int gpu);
+/* Which GPU's streams carry the work of /cpu:0: the first open one, so that no other is touched. */
+int mgb_cuda_home(const struct mgb_cuda *cuda);
+enum mgb_status mgb_cuda_open(void **out, const struct mgb_topology *topology,
+                              const struct mgb_backend_options *options);
+void mgb_cuda_close(void *context);
+bool mgb_cuda_can(void *context, enum mgb_capability capability, int device, int other);
+
+/* probe.c */
+enum mgb_status mgb_cuda_probe(struct mgb_topology *out);
+
+/* clock.c */
+enum mgb_status mgb_cuda_anchor_make(struct mgb_cuda *cuda, struct mgb_cuda_gpu *gpu);
+/* A fresh anchor for every open GPU whose newest is older than a second; only while idle. */
+enum mgb_status mgb_cuda_anchors_renew(struct mgb_cuda *cuda);
+enum mgb_status mgb_cuda_event_make(void *context, struct mgb_event **out, int device);
+void mgb_cuda_event_free(struct mgb_event *event);
+enum mgb_status mgb_cuda_record(struct mgb_queue *queue, struct mgb_event *event);
+enum mgb_status mgb_cuda_wait(struct mgb_queue *queue, struct mgb_event *event);
+enum mgb_status mgb_cuda_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns);
+
+/* arena.c */
+enum mgb_status mgb_cuda_arena_make(void *context, void **base, int device, int64_t bytes);
+void mgb_cuda_arena_free(void *context, int device, void *base, int64_t bytes);
+enum mgb_status mgb_cuda_write(void *context, int device, void *address, const void *host,
+                               int64_t bytes);
+enum mgb_status mgb_cuda_read(void *context, int device, void *host, const void *address,
+                              int64_t bytes);
+
+#endif

@@ -1,0 +1,62 @@
+/* A prepared operator of the CUDA backend, and what it is prepared from: a request without its graph, so that plans and
+ * towers share one. For /cpu:0 it wraps a kernel of the CPU. */
+#ifndef MGB_CUDA_KERNEL_H
+#define MGB_CUDA_KERNEL_H
+
+#include "engine/cuda/cuda.h"
+
+struct mgb_cuda_tensor {
+    int64_t count;     /* elements, all rows */
+    int64_t last;      /* size of the last axis; 1 for a scalar an example */
+    int64_t positions; /* elements of one example */
+    enum mgb_type type;
+    int layout;         /* inputs only */
+    bool wanted, plain; /* outputs only */
+};
+
+/* Zeroed before it is filled: two are the same request when their bytes are the same. */
+struct mgb_cuda_use {
+    enum mgb_op_kind kind;
+    int device, threads, input_count;
+    int64_t rows;
+    bool training;
+    union mgb_attributes a;
+    struct mgb_cuda_tensor in[MGB_MAX_INPUTS], out[MGB_MAX_OUTPUTS];
+};
+
+struct mgb_kernel {
+    struct mgb_cuda_use use;
+    struct mgb_operator_facts facts;
+    const struct mgb_cuda_op *op;
+    struct mgb_kernel *cpu; /* /cpu:0: what runs there; op is NULL then */
+    const char *name;       /* of the kind, for messages */
+    struct mgb_kernel *next;
+    uint64_t hash;
+};
+
+/* An operator: its host side is ops/<op>.c, its kernels ops/<op>.cu. */
+struct mgb_cuda_op {
+    /* Sets what differs from the preset facts (plain outputs, no workspace, no alias). Optional. */
+    enum mgb_status (*facts)(struct mgb_operator_facts *facts, const struct mgb_cuda_use *use);
+    enum mgb_status (*start)(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                             const struct mgb_launch *launch);
+};
+
+extern const struct mgb_cuda_op mgb_cuda_dense, mgb_cuda_dense_grad_x, mgb_cuda_dense_grad_w;
+extern const struct mgb_cuda_op mgb_cuda_activation, mgb_cuda_activation_grad, mgb_cuda_add,
+    mgb_cuda_reshape;
+extern const struct mgb_cuda_op mgb_cuda_softmax_xent, mgb_cuda_softmax_xent_grad,
+    mgb_cuda_accuracy;
+/* MGB_INVALID unless labels are i32. */
+enum mgb_status mgb_cuda_labels_check(const struct mgb_cuda_use *use);
+/* Adds up doubles, one a row, and writes their sum divided by `divisor` as a float. */
+enum mgb_status mgb_cuda_row_sum(struct mgb_queue *queue, float *to, const double *rows,
+                                 int64_t count, int64_t divisor);
+
+enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_node_use *use,
+                                  struct mgb_operator_facts *out);
+enum mgb_status mgb_cuda_kernel(void *context, struct mgb_kernel **out,
+                                const struct mgb_kernel_request *request);
+void mgb_cuda_kernels_done(struct mgb_cuda *cuda);
+
+#endif

@@ -1,0 +1,117 @@
+/* Kernels as the C files see them: a name and one argument struct each. The .cu files are the common subset of C11 and
+ * CUDA C++, so that a C compiler can take them too when a test provides what nvcc does; this header is read by both. */
+#ifndef MGB_CUDA_KERNELS_H
+#define MGB_CUDA_KERNELS_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define MGB_CUDA_DECLARE(name, type) extern "C" __global__ void name(type a);
+#else
+#define MGB_CUDA_DECLARE(name, type) void name(type a);
+#endif
+#ifndef MGB_CUDA_KERNEL
+#define MGB_CUDA_KERNEL(name, type) extern "C" __global__ void name(type a)
+#endif
+
+/* In pinned memory. A kernel that meets wrong data notes it; updates then leave the weights alone. */
+struct mgb_cuda_fault {
+    int code; /* 0: none; else an enum mgb_cuda_fault_code */
+    int label;
+    int64_t row, classes;
+};
+enum mgb_cuda_fault_code { MGB_CUDA_FAULT_NONE, MGB_CUDA_FAULT_LABEL, MGB_CUDA_FAULT_CPU };
+
+/* Activations by number: engine/include/mgb/model.h is no C++. 0 linear, 1 relu, 2 tanh, 3 sigmoid, checked in C. */
+struct mgb_gpu_bias_args { /* y = f(y + b), b may be NULL; y is [rows, columns] */
+    float *y;
+    const float *b;
+    int64_t count, columns;
+    int activation;
+};
+struct
+    mgb_gpu_column_sum_args { /* to[c] = sum of x[r][c] over rows; blocks of 256 threads take 32 columns each */
+    float *to;
+    const float *x;
+    int64_t rows, columns;
+};
+struct mgb_gpu_activate_args {
+    float *y;
+    const float *x;
+    int64_t count;
+    int activation;
+};
+struct mgb_gpu_activate_grad_args { /* dx = dy f'(x), expressed in y = f(x) */
+    float *dx;
+    const float *y, *dy;
+    int64_t count;
+    int activation;
+};
+struct mgb_gpu_sum_args { /* to = from[0] + from[1] + ... in that order; `to` may be any of them */
+    float *to;
+    const float *from[16];
+    int sources;
+    int64_t count;
+};
+struct mgb_gpu_xent_args { /* a warp a row */
+    const float *logits;
+    const int32_t *labels;
+    double *losses;  /* forward: one a row */
+    float *gradient; /* backward */
+    int64_t rows, classes, first_row, positions;
+    float scale;
+    struct mgb_cuda_fault *fault;
+};
+struct mgb_gpu_right_args { /* a warp a row: 1 where the largest logit is at the label */
+    const float *logits;
+    const int32_t *labels;
+    double *right;
+    int64_t rows, classes;
+};
+struct mgb_gpu_row_sum_args { /* one block of 256 threads */
+    float *to;
+    const double *rows;
+    int64_t count, divisor;
+};
+struct mgb_gpu_norm_args { /* one block of 256 threads */
+    float *to;
+    const float *x;
+    int64_t count;
+};
+struct mgb_gpu_clip_args { /* one thread; `carry` holds the sum between launches */
+    float *to;
+    const float *from;
+    int64_t count;
+    double *carry;
+    float clip_norm;
+    int first, last;
+};
+struct mgb_gpu_update_args {
+    float *weight;
+    const float *gradient;
+    float *slot0, *slot1;
+    int64_t count;
+    const float *clip; /* NULL: none */
+    const struct mgb_cuda_fault *fault;
+    float lr, momentum, rho, beta1, beta2, epsilon;
+    int nesterov;
+};
+
+MGB_CUDA_DECLARE(mgb_gpu_bias, struct mgb_gpu_bias_args)
+MGB_CUDA_DECLARE(mgb_gpu_column_sum, struct mgb_gpu_column_sum_args)
+MGB_CUDA_DECLARE(mgb_gpu_activate, struct mgb_gpu_activate_args)
+MGB_CUDA_DECLARE(mgb_gpu_activate_grad, struct mgb_gpu_activate_grad_args)
+MGB_CUDA_DECLARE(mgb_gpu_sum, struct mgb_gpu_sum_args)
+MGB_CUDA_DECLARE(mgb_gpu_xent, struct mgb_gpu_xent_args)
+MGB_CUDA_DECLARE(mgb_gpu_xent_grad, struct mgb_gpu_xent_args)
+MGB_CUDA_DECLARE(mgb_gpu_right, struct mgb_gpu_right_args)
+MGB_CUDA_DECLARE(mgb_gpu_row_sum, struct mgb_gpu_row_sum_args)
+MGB_CUDA_DECLARE(mgb_gpu_norm, struct mgb_gpu_norm_args)
+MGB_CUDA_DECLARE(mgb_gpu_clip, struct mgb_gpu_clip_args)
+MGB_CUDA_DECLARE(mgb_gpu_sgd, struct mgb_gpu_update_args)
+MGB_CUDA_DECLARE(mgb_gpu_rmsprop, struct mgb_gpu_update_args)
+MGB_CUDA_DECLARE(mgb_gpu_adagrad, struct mgb_gpu_update_args)
+MGB_CUDA_DECLARE(mgb_gpu_adadelta, struct mgb_gpu_update_args)
+MGB_CUDA_DECLARE(mgb_gpu_adam, struct mgb_gpu_update_args)
+
+#endif

@@ -1,0 +1,39 @@
+/* Queues and what runs on them. */
+#ifndef MGB_CUDA_QUEUE_H
+#define MGB_CUDA_QUEUE_H
+
+#include "engine/cuda/cuda.h"
+
+/* queue.c */
+enum mgb_status mgb_cuda_queue_make(void *context, struct mgb_queue **out,
+                                    const struct mgb_queue_request *request);
+void mgb_cuda_queue_free(struct mgb_queue *queue);
+enum mgb_status mgb_cuda_drain(void *context, int64_t timeout_ns);
+/* Makes the queue's GPU current and notes what is about to be enqueued; MGB_DEVICE after a sticky fault. */
+enum mgb_status mgb_cuda_begin(struct mgb_queue *queue, const char *what);
+/* Enqueues a kernel of kernels.h with its argument struct. */
+enum mgb_status mgb_cuda_start(struct mgb_queue *queue, const void *kernel, unsigned blocks,
+                               unsigned threads, void *args);
+/* Blocks of `threads` threads for `count` elements, each thread taking several. */
+unsigned mgb_cuda_blocks(int64_t count, int threads);
+
+/* work.c */
+enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kernel,
+                                const struct mgb_launch *launch);
+enum mgb_status mgb_cuda_copy(struct mgb_queue *queue, void *to, const void *from, int64_t bytes);
+enum mgb_status mgb_cuda_fill(struct mgb_queue *queue, void *to, int64_t bytes);
+enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
+                                int source_count, int64_t count);
+enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,
+                              const int64_t *counts, int source_count);
+enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
+                              const int64_t *counts, int source_count, float clip_norm);
+enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
+
+/* collective.c */
+enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,
+                                   int count_of_queues, int64_t count,
+                                   enum mgb_allreduce algorithm);
+void mgb_cuda_cliques_done(struct mgb_cuda *cuda);
+
+#endif

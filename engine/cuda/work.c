@@ -1,0 +1,214 @@
+/* Work on queues: CUDA calls and kernels for GPUs, jobs for /cpu:0. */
+#include "engine/cuda/queue.h"
+
+#include "engine/cuda/kernel.h"
+#include <math.h>
+
+static enum mgb_status job_begin(struct mgb_cuda_job **out, struct mgb_queue *queue,
+                                 enum mgb_cuda_job_kind kind, const char *what)
+{
+    MGB_TRY(mgb_cuda_begin(queue, what));
+    *out = mgb_cuda_job_make(&queue->cuda->cpu);
+    if (!*out)
+        return mgb_fail(MGB_NO_MEMORY, "%s on /cpu:0: no memory for the job", what);
+    (*out)->kind = kind;
+    (*out)->threads = queue->request.threads;
+    return MGB_OK;
+}
+
+static enum mgb_status job_end(struct mgb_queue *queue, struct mgb_cuda_job *job)
+{
+    MGB_CUDA_TRY(queue->cuda, cudaLaunchHostFunc(queue->stream, mgb_cuda_job_run, job));
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kernel,
+                                const struct mgb_launch *launch)
+{
+    if (!queue->on_cpu) {
+        MGB_TRY(mgb_cuda_begin(queue, kernel->name));
+        return kernel->op->start(queue, kernel, launch);
+    }
+    struct mgb_cuda_job *job;
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_LAUNCH, kernel->name));
+    job->launch.kernel = kernel->cpu;
+    job->launch.launch = *launch;
+    return job_end(queue, job);
+}
+
+enum mgb_status mgb_cuda_copy(struct mgb_queue *queue, void *to, const void *from, int64_t bytes)
+{
+    if (bytes == 0)
+        return MGB_OK;
+    if (!queue->on_cpu) {
+        MGB_TRY(mgb_cuda_begin(queue, "a copy"));
+        MGB_CUDA_TRY(queue->cuda,
+                     cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault, queue->stream));
+        return MGB_OK;
+    }
+    /* Between two places of the host CUDA copies at once, out of order with the stream. */
+    struct mgb_cuda_job *job;
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_COPY, "a copy"));
+    job->copy.to = to;
+    job->copy.from = from;
+    job->copy.bytes = bytes;
+    return job_end(queue, job);
+}
+
+enum mgb_status mgb_cuda_fill(struct mgb_queue *queue, void *to, int64_t bytes)
+{
+    if (bytes == 0)
+        return MGB_OK;
+    if (!queue->on_cpu) {
+        MGB_TRY(mgb_cuda_begin(queue, "a fill"));
+        MGB_CUDA_TRY(queue->cuda, cudaMemsetAsync(to, 0, (size_t)bytes, queue->stream));
+        return MGB_OK;
+    }
+    struct mgb_cuda_job *job;
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_FILL, "a fill"));
+    job->copy.to = to;
+    job->copy.bytes = bytes;
+    return job_end(queue, job);
+}
+
+/* Sixteen sources a launch; the sum so far is the first source of the next launch. */
+static enum mgb_status gpu_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
+                                  int source_count, int64_t count)
+{
+    MGB_TRY(mgb_cuda_begin(queue, "a sum"));
+    int done = 0;
+    while (done < source_count) {
+        struct mgb_gpu_sum_args args = {.to = to, .count = count};
+        if (done > 0)
+            args.from[args.sources++] = to;
+        while (args.sources < 16 && done < source_count)
+            args.from[args.sources++] = sources[done++];
+        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_sum, mgb_cuda_blocks(count, 256), 256,
+                               &args));
+    }
+    return MGB_OK;
+}
+
+static enum mgb_status cpu_sum(struct mgb_queue *queue, enum mgb_cuda_job_kind kind,
+                               const char *what, const struct mgb_cuda_job *wanted)
+{
+    struct mgb_cuda_job *job;
+    MGB_TRY(job_begin(&job, queue, kind, what));
+    job->sum = wanted->sum;
+    return job_end(queue, job);
+}
+
+enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
+                                int source_count, int64_t count)
+{
+    if (!queue->on_cpu)
+        return gpu_reduce(queue, to, sources, source_count, count);
+    struct mgb_cuda_job job = {
+        .sum = {.to = to, .sources = sources, .source_count = source_count, .count = count}};
+    return cpu_sum(queue, MGB_CUDA_JOB_REDUCE, "a sum", &job);
+}
+
+enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,
+                              const int64_t *counts, int source_count)
+{
+    if (queue->on_cpu) {
+        struct mgb_cuda_job job = {
+            .sum = {.to = to, .sources = sources, .counts = counts, .source_count = source_count}};
+        return cpu_sum(queue, MGB_CUDA_JOB_NORM, "a norm", &job);
+    }
+    MGB_TRY(mgb_cuda_begin(queue, "a norm"));
+    for (int k = 0; k < source_count; k++) {
+        struct mgb_gpu_norm_args args = {.to = to + k, .x = sources[k], .count = counts[k]};
+        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_norm, 1, 256, &args));
+    }
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
+                              const int64_t *counts, int source_count, float clip_norm)
+{
+    if (queue->on_cpu) {
+        struct mgb_cuda_job job = {.sum = {.to = to,
+                                           .sources = sources,
+                                           .counts = counts,
+                                           .source_count = source_count,
+                                           .clip_norm = clip_norm}};
+        return cpu_sum(queue, MGB_CUDA_JOB_CLIP, "clipping", &job);
+    }
+    MGB_TRY(mgb_cuda_begin(queue, "clipping"));
+    for (int k = 0; k < source_count; k++) {
+        struct mgb_gpu_clip_args args = {.to = to,
+                                         .from = sources[k],
+                                         .count = counts[k],
+                                         .carry = queue->scratch,
+                                         .clip_norm = clip_norm,
+                                         .first = k == 0,
+                                         .last = k == source_count - 1};
+        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_clip, 1, 1, &args));
+    }
+    return MGB_OK;
+}
+
+static const void *update_kernel(enum mgb_optimizer_kind kind)
+{
+    switch (kind) {
+    case MGB_SGD:
+        return (const void *)mgb_gpu_sgd;
+    case MGB_RMSPROP:
+        return (const void *)mgb_gpu_rmsprop;
+    case MGB_ADAGRAD:
+        return (const void *)mgb_gpu_adagrad;
+    case MGB_ADADELTA:
+        return (const void *)mgb_gpu_adadelta;
+    case MGB_ADAM:
+        return (const void *)mgb_gpu_adam;
+    }
+    return NULL;
+}
+
+/* The learning rate with adam's bias correction, in double as on CPU devices. */
+static float update_rate(const struct mgb_update *update)
+{
+    const struct mgb_optimizer *o = update->optimizer;
+    double t = (double)(update->values->updates + 1);
+    if (o->kind != MGB_ADAM)
+        return update->values->lr;
+    double correction = sqrt(1.0 - pow((double)o->beta2, t)) / (1.0 - pow((double)o->beta1, t));
+    return (float)((double)update->values->lr * correction);
+}
+
+static enum mgb_status gpu_update(struct mgb_queue *queue, const struct mgb_update *update)
+{
+    const struct mgb_optimizer *o = update->optimizer;
+    MGB_TRY(mgb_cuda_begin(queue, "an update"));
+    for (int k = 0; k < update->item_count; k++) {
+        const struct mgb_update_item *item = &update->items[k];
+        struct mgb_gpu_update_args args = {.weight = item->weight,
+                                           .gradient = item->gradient,
+                                           .slot0 = item->slots[0],
+                                           .slot1 = item->slots[1],
+                                           .count = item->count,
+                                           .clip = update->clip,
+                                           .fault = queue->cuda->fault,
+                                           .lr = update_rate(update),
+                                           .momentum = o->momentum,
+                                           .rho = o->rho,
+                                           .beta1 = o->beta1,
+                                           .beta2 = o->beta2,
+                                           .epsilon = o->epsilon,
+                                           .nesterov = o->nesterov};
+        MGB_TRY(mgb_cuda_start(queue, update_kernel(o->kind), mgb_cuda_blocks(item->count, 256),
+                               256, &args));
+    }
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update)
+{
+    if (!queue->on_cpu)
+        return gpu_update(queue, update);
+    struct mgb_cuda_job *job;
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_UPDATE, "an update"));
+    job->update = *update;
+    return job_end(queue, job);
+}
