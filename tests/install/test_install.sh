@@ -1,0 +1,28 @@
+# `cmake --install` brings the programs, the scripts and the data that they need.
+set -eu
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+cmake --install "$MGB_BUILD_DIR" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log"; exit 1; }
+
+missing=0
+need() {
+    [ -e "$1" ] || { echo "not installed: ${1#"$prefix"/}"; missing=1; }
+}
+
+"$prefix/bin/mgbench" --version | grep -q '^mgbench [0-9]' || { echo 'bin/mgbench --version says nothing'; missing=1; }
+if [ -x "$MGB_BUILD_DIR/mgbench-tui" ]; then
+    need "$prefix/bin/mgbench-tui"
+fi
+if [ -f "$MGB_SOURCE_DIR/scripts/models/mnist_cnn.lua" ]; then
+    (cd "$prefix" && XDG_DATA_HOME=$prefix/none bin/mgbench models) | grep -q mnist_cnn ||
+        { echo "the installed program does not list mnist_cnn"; missing=1; }
+fi
+cd "$MGB_SOURCE_DIR/scripts"
+for file in lib/*.lua models/*.lua experiments/*.lua machines/*.lua data/*; do
+    [ -f "$file" ] || continue
+    need "$prefix/share/mgbench/$file"
+done
+if [ -n "$(find "$MGB_BUILD_DIR" -name libmgb_cuda.so)" ]; then
+    [ -n "$(find "$prefix" -path '*/mgbench/libmgb_cuda.so')" ] || { echo 'not installed: the CUDA plugin'; missing=1; }
+fi
+exit "$missing"
