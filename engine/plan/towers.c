@@ -27,7 +27,7 @@ static void results_make(struct mgb_planner *planner, struct mgb_stage *stage)
 {
     if (planner->result_count > 0)
         stage->results = mgb_plan_add_buffer(planner, "results", stage->class, stage->place, MGB_MEMORY_MERGE,
-                                             (int64_t)planner->result_count * MGB_ALIGNMENT);
+                                             (int64_t)(planner->result_count - 1) * MGB_ALIGNMENT + 4);
 }
 
 enum mgb_status mgb_plan_head(struct mgb_planner *planner)
