@@ -2,9 +2,12 @@
 #include "db/query.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "db/liveness.h"
 #include "db/lock.h"
@@ -105,16 +108,30 @@ static enum mgb_status reader_open_immutable(struct mgb_sql *sql, const char *pa
     return status;
 }
 
+static bool wal_is_empty(const char *path)
+{
+    char *wal = NULL;
+    struct stat info;
+    if (asprintf(&wal, "%s-wal", path) < 0)
+        return false;
+    bool empty = stat(wal, &info) != 0 ? errno == ENOENT : info.st_size == 0;
+    free(wal);
+    return empty;
+}
+
 static enum mgb_status reader_open(struct mgb_sql *sql, const char *path)
 {
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return mgb_fail(MGB_MISSING, "%s is not there: nothing has been recorded in it", path);
     MGB_TRY(mgb_sql_open(sql, path, path, SQLITE_OPEN_READONLY));
     enum mgb_status status = reader_settle(sql);
     if (status == MGB_OK)
         return MGB_OK;
-    int code = sqlite3_errcode(sql->handle);
+    int code = sqlite3_errcode(sql->handle) & 0xff;
     mgb_sql_close(sql);
-    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY ? reader_open_immutable(sql, path)
-                                                              : status;
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && wal_is_empty(path))
+        return reader_open_immutable(sql, path);
+    return status;
 }
 
 enum mgb_status mgb_reader_open(struct mgb_reader **out, const char *path)

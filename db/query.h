@@ -10,7 +10,8 @@
 
 struct mgb_reader;
 
-/* Refuses as mgb_store_open does, and an older schema too: opening it once for writing brings it forward. */
+/* MGB_MISSING: no file, or nothing in it. Refuses as mgb_store_open does, and an older schema too: opening it once for
+ * writing brings it forward. */
 enum mgb_status mgb_reader_open(struct mgb_reader **out, const char *path);
 void mgb_reader_close(struct mgb_reader *reader); /* NULL is allowed */
 

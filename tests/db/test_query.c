@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct mgb_reader *reader;
@@ -205,9 +206,40 @@ static void a_file_that_is_not_there_is_not_made(void **state)
 {
     (void)state;
     struct mgb_reader *none;
-    assert_status(mgb_reader_open(&none, "/tmp/mgb-no-such-file.db"), MGB_IO);
+    assert_status(mgb_reader_open(&none, "/tmp/mgb-no-such-file.db"), MGB_MISSING);
     assert_message("/tmp/mgb-no-such-file.db");
     assert_int_not_equal(access("/tmp/mgb-no-such-file.db", F_OK), 0);
+}
+
+/* ecosystem.md 4.2, rule 12: an archive in a folder that cannot be written. */
+static void a_closed_file_in_a_read_only_folder_can_be_asked(void **state)
+{
+    char folder[64];
+    int code;
+    snprintf(folder, sizeof folder, "%s", (char *)*state);
+    *strrchr(folder, '/') = 0;
+    mgb_reader_close(reader);
+    reader = NULL;
+    assert_int_equal(chmod(*state, 0444) | chmod(folder, 0555), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct mgb_reader *other;
+        if (getuid() == 0 && setuid(65534) != 0) /* root may write anywhere */
+            _exit(2);
+        if (access(folder, W_OK) == 0)
+            _exit(3);
+        if (mgb_reader_open(&other, *state) != MGB_OK)
+            _exit(4);
+        reader = other;
+        struct seen seen = {0};
+        _exit(ask(&seen, "SELECT count(*) FROM run", NULL, 0) == MGB_OK &&
+                      strcmp(seen.values, "int:1 ") == 0
+                  ? 0
+                  : 5);
+    }
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(code, 0);
 }
 
 static void an_open_reader_sees_what_is_written_meanwhile(void **state)
@@ -237,6 +269,7 @@ int main(void)
         QUERY_TEST(whatever_writes_is_refused),
         QUERY_TEST(what_only_reads_is_allowed),
         QUERY_TEST(a_file_that_is_not_there_is_not_made),
+        QUERY_TEST(a_closed_file_in_a_read_only_folder_can_be_asked),
         QUERY_TEST(an_open_reader_sees_what_is_written_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,18 @@ static void a_placement_keeps_asked_and_effective_apart(void **state)
                      1);
 }
 
+static void a_refused_run_has_a_segment_without_a_placement_in_effect(void **state)
+{
+    int64_t id;
+    struct mgb_record_segment record = {.run = run, .asked = {.gpus = {17, true}}};
+    struct mgb_record_segment_end end = {.outcome = MGB_OUTCOME_ERROR, .message = "no /gpu:16"};
+    assert_ok(mgb_store_begin_segment(&id, store, &record));
+    assert_ok(mgb_store_finish_segment(NULL, store, id, &end));
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM run_summary WHERE strategy IS NULL "
+                                          "AND gpus IS NULL AND outcome = 'error'"),
+                     1);
+}
+
 /* Each column gets a value of its own, so that two swapped ones are noticed. */
 static void every_placement_column_is_its_own(void **state)
 {
@@ -357,6 +369,7 @@ int main(void)
         ROWS_TEST(a_run_keeps_what_it_ran_on),
         ROWS_TEST(the_same_machine_and_model_are_one_row),
         ROWS_TEST(a_placement_keeps_asked_and_effective_apart),
+        ROWS_TEST(a_refused_run_has_a_segment_without_a_placement_in_effect),
         ROWS_TEST(every_placement_column_is_its_own),
         ROWS_TEST(steps_come_back_as_they_were),
         ROWS_TEST(a_number_that_is_none_is_named),
