@@ -1,0 +1,233 @@
+/* The generator of random_model.h. Every draw is a function of seed and draw number. */
+#include "tests/support/random_model.h"
+
+#include "engine/base/random.h"
+
+struct maker {
+    struct mgb_graph *graph;
+    uint64_t seed, draws;
+    bool smooth; /* no dropout; tanh in place of relu and maxima, which have kinks */
+};
+
+static int draw(struct maker *m, int n)
+{
+    return (int)mgb_random_below(mgb_random_at(m->seed, m->draws++, 0x6d6f64656cu).v[0], (uint32_t)n);
+}
+
+static bool chance(struct maker *m, int one_in)
+{
+    return draw(m, one_in) == 0;
+}
+
+static const struct mgb_shape *shape_of(const struct maker *m, int x)
+{
+    return mgb_tensor_shape(m->graph, x);
+}
+
+static enum mgb_activation draw_activation(struct maker *m)
+{
+    enum mgb_activation a = (enum mgb_activation)draw(m, 4);
+    return m->smooth && a == MGB_RELU ? MGB_TANH : a;
+}
+
+struct layer {
+    int kernel, bias; /* tensors; bias -1: none */
+};
+
+/* A layer's variables in a scope of its name; some live on /cpu:0, some biases are left out, some are frozen. */
+static enum mgb_status layer_make(struct maker *m, struct layer *out, const char *name, struct mgb_shape kernel)
+{
+    static const enum mgb_init_kind kinds[] = {MGB_GLOROT_UNIFORM, MGB_HE_NORMAL, MGB_NORMAL};
+    struct mgb_init init = {.kind = kinds[draw(m, 3)], .value = 0.2f};
+    struct mgb_init small = {.kind = MGB_CONSTANT, .value = 0.05f};
+    struct mgb_shape bias = {1, {kernel.dim[kernel.rank - 1]}};
+    bool on_cpu = chance(m, 5), frozen = chance(m, 8), with_bias = !chance(m, 5);
+    int k, b;
+    out->bias = -1;
+    MGB_TRY(mgb_graph_begin_scope(m->graph, name));
+    if (on_cpu)
+        MGB_TRY(mgb_graph_begin_device(m->graph, (struct mgb_device_name){MGB_DEVICE_CPU, 0, 0}));
+    MGB_TRY(mgb_graph_variable(m->graph, &k, "kernel", &kernel, &init));
+    MGB_TRY(mgb_graph_read(m->graph, &out->kernel, k));
+    if (with_bias) {
+        MGB_TRY(mgb_graph_variable(m->graph, &b, "bias", &bias, &small));
+        MGB_TRY(mgb_graph_read(m->graph, &out->bias, b));
+    }
+    if (frozen)
+        MGB_TRY(mgb_graph_freeze(m->graph, k, true));
+    if (on_cpu)
+        mgb_graph_end_device(m->graph);
+    mgb_graph_end_scope(m->graph);
+    return MGB_OK;
+}
+
+static enum mgb_status dense(struct maker *m, int *x, int units)
+{
+    struct layer layer;
+    const struct mgb_shape *in = shape_of(m, *x);
+    MGB_TRY(layer_make(m, &layer, "dense", (struct mgb_shape){2, {in->dim[in->rank - 1], units}}));
+    return mgb_op_dense(m->graph, x, "dense", *x, layer.kernel, layer.bias, draw_activation(m));
+}
+
+static enum mgb_status conv(struct maker *m, int *x, int filters, bool keeps_size)
+{
+    const struct mgb_shape in = *shape_of(m, *x);
+    int most = in.dim[0] >= 3 && in.dim[1] >= 3 ? 3 : 1;
+    int size = 1 + draw(m, most), stride = keeps_size || chance(m, 2) ? 1 : 2;
+    int groups = !keeps_size && in.dim[2] % 2 == 0 && filters % 2 == 0 && chance(m, 2) ? 2 : 1;
+    struct mgb_window window = {.size = {size, size}, .stride = {stride, stride}, .dilation = {1, 1},
+                                .padding = keeps_size || chance(m, 2) ? MGB_SAME : MGB_VALID, .groups = groups};
+    struct layer layer;
+    if (!keeps_size && chance(m, 5)) {
+        window.padding = MGB_EXPLICIT;
+        window.pad[0] = window.pad[1] = size / 2;
+    }
+    MGB_TRY(layer_make(m, &layer, "conv2d", (struct mgb_shape){4, {size, size, in.dim[2] / groups, filters}}));
+    return mgb_op_conv2d(m->graph, x, "conv2d", *x, layer.kernel, layer.bias, &window, draw_activation(m));
+}
+
+static enum mgb_status pool(struct maker *m, int *x)
+{
+    const struct mgb_shape *in = shape_of(m, *x);
+    struct mgb_window window = {.size = {2, 2}, .stride = {1 + draw(m, 2), 0},
+                                .padding = chance(m, 2) ? MGB_SAME : MGB_VALID};
+    window.stride[1] = window.stride[0];
+    if (in->dim[0] < 2 || in->dim[1] < 2)
+        return MGB_OK;
+    if (m->smooth || chance(m, 2))
+        return mgb_op_avg_pool2d(m->graph, x, "avg_pool2d", *x, &window);
+    return mgb_op_max_pool2d(m->graph, x, "max_pool2d", *x, &window);
+}
+
+/* x + conv(x), and conv(x) beside x. */
+static enum mgb_status branch(struct maker *m, int *x)
+{
+    int side = *x;
+    bool sum = chance(m, 2);
+    MGB_TRY(conv(m, &side, sum ? (int)shape_of(m, *x)->dim[2] : 2, true));
+    if (sum)
+        return mgb_op_add(m->graph, x, "add", *x, side);
+    return mgb_op_concat(m->graph, x, "concat", (int[]){*x, side}, 2, -1);
+}
+
+static enum mgb_status dropout(struct maker *m, int *x)
+{
+    float rate = 0.25f * (float)draw(m, 3);
+    return m->smooth ? MGB_OK : mgb_op_dropout(m->graph, x, "dropout", *x, rate);
+}
+
+static enum mgb_status trunk_step(struct maker *m, int *x)
+{
+    switch (draw(m, 6)) {
+    case 0:
+    case 1:
+        return conv(m, x, 2 + draw(m, 3), false);
+    case 2:
+        return pool(m, x);
+    case 3:
+        return branch(m, x);
+    case 4:
+        return dropout(m, x);
+    case 5: /* a dense layer at every pixel */
+        return dense(m, x, 2 + draw(m, 2));
+    }
+    return MGB_OK;
+}
+
+static enum mgb_status trunk(struct maker *m, int *x)
+{
+    int steps = 1 + draw(m, 4);
+    enum mgb_activation activation = m->smooth ? MGB_SIGMOID : (enum mgb_activation)(1 + draw(m, 3));
+    for (int i = 0; i < steps; i++)
+        MGB_TRY(trunk_step(m, x));
+    if (chance(m, 3))
+        MGB_TRY(mgb_op_activation(m->graph, x, "activation", *x, activation));
+    return mgb_op_flatten(m->graph, x, "flatten", *x);
+}
+
+/* One layer on both tensors, the results added: a siamese pair. */
+static enum mgb_status siamese(struct maker *m, int *x)
+{
+    struct layer layer;
+    enum mgb_activation activation = draw_activation(m);
+    int one, two;
+    MGB_TRY(dense(m, x, 4));
+    MGB_TRY(layer_make(m, &layer, "shared", (struct mgb_shape){2, {4, 4}}));
+    MGB_TRY(mgb_op_dense(m->graph, &one, "shared", *x, layer.kernel, layer.bias, activation));
+    MGB_TRY(mgb_op_dense(m->graph, &two, "shared", one, layer.kernel, layer.bias, activation));
+    return mgb_op_add(m->graph, x, "add", one, two);
+}
+
+static enum mgb_status side_input(struct maker *m, int *x)
+{
+    int side, size = 3 + draw(m, 4);
+    MGB_TRY(mgb_graph_input(m->graph, &side, "side", &(struct mgb_shape){1, {size}}, MGB_F32));
+    MGB_TRY(dense(m, &side, 3));
+    return mgb_op_concat(m->graph, x, "concat", (int[]){*x, side}, 2, 1);
+}
+
+static enum mgb_status second_loss(struct maker *m, int x)
+{
+    int target, loss, size = 1 + draw(m, 3);
+    MGB_TRY(mgb_graph_input(m->graph, &target, "target", &(struct mgb_shape){1, {size}}, MGB_F32));
+    MGB_TRY(dense(m, &x, size));
+    MGB_TRY(mgb_graph_output(m->graph, "value", x));
+    MGB_TRY(mgb_op_mean_squared_error(m->graph, &loss, "distance", x, target));
+    return mgb_graph_loss(m->graph, loss, 0.5f);
+}
+
+static enum mgb_status first_loss(struct maker *m, int x, int label)
+{
+    struct layer layer;
+    int logits, loss, right;
+    int64_t in = shape_of(m, x)->dim[0];
+    MGB_TRY(layer_make(m, &layer, "logits", (struct mgb_shape){2, {in, RANDOM_MODEL_CLASSES}}));
+    MGB_TRY(mgb_op_dense(m->graph, &logits, "logits", x, layer.kernel, layer.bias, MGB_LINEAR));
+    MGB_TRY(mgb_graph_output(m->graph, "logits", logits));
+    MGB_TRY(mgb_op_softmax_cross_entropy(m->graph, &loss, "loss", logits, label));
+    MGB_TRY(mgb_graph_loss(m->graph, loss, 1));
+    MGB_TRY(mgb_op_accuracy(m->graph, &right, "accuracy", logits, label));
+    return mgb_graph_metric(m->graph, "accuracy", right);
+}
+
+static enum mgb_status build(struct maker *m)
+{
+    struct mgb_shape image = {3, {4 + draw(m, 5), 4 + draw(m, 5), 1 + draw(m, 3)}};
+    int x, label;
+    MGB_TRY(mgb_graph_input(m->graph, &x, "image", &image, MGB_F32));
+    MGB_TRY(mgb_graph_input(m->graph, &label, "label", &(struct mgb_shape){0}, MGB_I32));
+    MGB_TRY(trunk(m, &x));
+    if (chance(m, 2))
+        MGB_TRY(side_input(m, &x));
+    if (chance(m, 2))
+        MGB_TRY(siamese(m, &x));
+    if (chance(m, 2))
+        MGB_TRY(dropout(m, &x));
+    if (chance(m, 3))
+        MGB_TRY(second_loss(m, x));
+    MGB_TRY(first_loss(m, x, label));
+    return mgb_graph_finish(m->graph);
+}
+
+static enum mgb_status make(struct mgb_graph **out, uint64_t seed, bool smooth)
+{
+    struct maker m = {.seed = seed, .smooth = smooth};
+    *out = NULL;
+    MGB_TRY(mgb_graph_make(&m.graph, "random"));
+    enum mgb_status status = build(&m);
+    if (status == MGB_OK)
+        *out = m.graph;
+    else
+        mgb_graph_free(m.graph);
+    return status;
+}
+
+enum mgb_status random_model_make(struct mgb_graph **out, uint64_t seed)
+{
+    return make(out, seed, false);
+}
+
+enum mgb_status random_model_make_smooth(struct mgb_graph **out, uint64_t seed)
+{
+    return make(out, seed, true);
+}
