@@ -141,7 +141,7 @@ enum mgb_status mgb_cuda_kernel(void *context, struct mgb_kernel **out,
             *out = kernel;
             return MGB_OK;
         }
-    struct mgb_kernel *kernel;
+    struct mgb_kernel *kernel = NULL;
     MGB_TRY(kernel_make(cuda, &kernel, request, &use));
     kernel->hash = hash;
     kernel->next = *slot;

@@ -61,7 +61,7 @@ static void call_main(void)
     running->function(running->argument);
     fake_record_finish(running->record);
     fake_stack_leaving(NULL, home_stack, home_bytes);
-    fake_fiber_switch(home_fiber, false);
+    fake_fiber_switch(home_fiber);
     setcontext(&home);
 }
 
@@ -75,7 +75,7 @@ static void call_run(struct call *call)
     call->context.uc_link = NULL;
     makecontext(&call->context, call_main, 0);
     fake_stack_leaving(&fake_stack, call->stack, STACK_BYTES);
-    fake_fiber_switch(call->fiber, false);
+    fake_fiber_switch(call->fiber);
     swapcontext(&home, &call->context);
     fake_stack_entered(fake_stack, NULL, NULL);
 }

@@ -134,10 +134,10 @@ void fake_fiber_free(void *fiber)
         __tsan_destroy_fiber(fiber);
 }
 
-void fake_fiber_switch(void *fiber, bool ordered)
+void fake_fiber_switch(void *fiber)
 {
     if (__tsan_switch_to_fiber)
-        __tsan_switch_to_fiber(fiber, ordered ? 0 : 1);
+        __tsan_switch_to_fiber(fiber, 1);
 }
 
 void fake_stack_leaving(void **keep, const void *to, size_t bytes)
