@@ -50,6 +50,7 @@ struct mgb_cli_host {
 struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_done */
     const struct mgb_command *command;
     const char *program;
+    char **argv; /* as given, the program's name first */
     const char *db, *backend, *machine; /* NULL: not given */
     const char **lua_path;
     int lua_path_count;

@@ -1,5 +1,6 @@
 /* mgbench -e: runs a script file or a text. */
 #include "app/cli/commands.h"
+#include "app/cli/hub.h"
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
 #include "app/script/paths.h"
@@ -19,9 +20,16 @@ static bool is_file_name(const char *word)
     return strchr(word, '/') && (!strpbrk(word, " \t\n(=;") || access(word, F_OK) == 0);
 }
 
-static void script_stop(void *script)
+struct script_job {
+    struct mgb_cli_hub hub;
+    struct mgb_script *script;
+};
+
+static void job_stop(void *context)
 {
-    mgb_script_interrupt(script);
+    struct script_job *job = context;
+    mgb_cli_hub_interrupt(&job->hub);
+    mgb_script_interrupt(job->script);
 }
 
 static int help_show(const struct mgb_script *script, const char *name)
@@ -50,6 +58,42 @@ static int failure_show(const struct mgb_invocation *in, const struct mgb_script
     return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", error->text);
 }
 
+static int job_run(struct script_job *job, const struct mgb_invocation *in)
+{
+    const char *name = in->words[0];
+    mgb_interrupt_target(job_stop, job);
+    enum mgb_status status = is_file_name(name) ? mgb_script_run_file(job->script, name)
+                                                : mgb_script_run_text(job->script, name);
+    int code = status != MGB_OK ? failure_show(in, job->script, status)
+               : in->help       ? help_show(job->script, name)
+                                : MGB_EXIT_OK;
+    mgb_interrupt_target(NULL, NULL);
+    return code;
+}
+
+static enum mgb_status job_open(struct script_job *job, const struct mgb_invocation *in,
+                                const char **flags)
+{
+    for (int i = 0; i < in->flag_count; i++)
+        flags[i] = in->flags[i].name;
+    MGB_TRY(mgb_cli_hub_open(&job->hub, in, in->words[0], is_file_name(in->words[0])));
+    struct mgb_script_settings settings = {.lua_path = in->lua_path,
+                                           .lua_path_count = in->lua_path_count,
+                                           .words = in->rest,
+                                           .word_count = in->rest_count,
+                                           .flags = flags,
+                                           .flag_count = in->flag_count,
+                                           .help = in->help,
+                                           .services = &job->hub.services,
+                                           .backend = in->backend,
+                                           .machine = in->machine,
+                                           .format = in->format};
+    enum mgb_status status = mgb_script_make(&job->script, &settings);
+    if (status != MGB_OK)
+        mgb_cli_hub_close(&job->hub, MGB_EXIT_FAILED);
+    return status;
+}
+
 static int script_run(struct mgb_invocation *in)
 {
     const char *name = in->words[0];
@@ -57,28 +101,17 @@ static int script_run(struct mgb_invocation *in)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': %s", name,
                                 strerror(errno));
     const char **flags = calloc((size_t)in->flag_count + 1, sizeof *flags);
-    for (int i = 0; flags && i < in->flag_count; i++)
-        flags[i] = in->flags[i].name;
-    struct mgb_script_settings settings = {.lua_path = in->lua_path,
-                                           .lua_path_count = in->lua_path_count,
-                                           .words = in->rest,
-                                           .word_count = in->rest_count,
-                                           .flags = flags,
-                                           .flag_count = flags ? in->flag_count : 0,
-                                           .help = in->help};
-    struct mgb_script *script;
-    if (mgb_script_make(&script, &settings) != MGB_OK) {
-        free(flags);
-        return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", mgb_message_get());
+    if (!flags)
+        return mgb_cli_complain(in, MGB_EXIT_FAILED, "memory is exhausted");
+    struct script_job job;
+    int code = MGB_EXIT_FAILED;
+    if (job_open(&job, in, flags) == MGB_OK) {
+        code = job_run(&job, in);
+        mgb_script_free(job.script); /* closes its sessions */
+        code = mgb_cli_hub_close(&job.hub, code);
+    } else {
+        mgb_cli_complain(in, code, "%s", mgb_message_get());
     }
-    mgb_interrupt_target(script_stop, script);
-    enum mgb_status status =
-        is_file_name(name) ? mgb_script_run_file(script, name) : mgb_script_run_text(script, name);
-    int code = status != MGB_OK ? failure_show(in, script, status)
-               : in->help       ? help_show(script, name)
-                                : MGB_EXIT_OK;
-    mgb_interrupt_target(NULL, NULL);
-    mgb_script_free(script);
     free(flags);
     return code;
 }

@@ -36,6 +36,9 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read;
+    const struct script_services *services; /* NULL: the script can run nothing */
+    const char *backend, *machine;          /* of runs that name none */
+    enum mgb_table_format format;
     char *help_text;
     struct mgb_script_chunk *chunks;
     int chunk_count;

@@ -145,6 +145,10 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
 {
     script->limit = settings->memory_limit ? settings->memory_limit : DEFAULT_LIMIT;
     script->help = settings->help;
+    script->services = settings->services;
+    script->backend = settings->backend ? settings->backend : "auto";
+    script->machine = settings->machine;
+    script->format = settings->format;
     script->help_text = strdup("");
     script->output_dir = strdup(settings->output_dir ? settings->output_dir : ".");
     return script->help_text && script->output_dir &&

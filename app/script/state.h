@@ -6,11 +6,13 @@
 #ifndef MGB_APP_SCRIPT_STATE_H
 #define MGB_APP_SCRIPT_STATE_H
 
+#include "app/script/table.h"
 #include <mgb/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct mgb_script;
+struct script_services; /* services.h */
 
 struct mgb_script_settings {
     size_t memory_limit;         /* bytes the script's own data may take; 0: 1 GiB */
@@ -21,6 +23,9 @@ struct mgb_script_settings {
     int word_count;
     const char *const *flags; /* the script's own flags as typed: "--steps", "100", "--fast" */
     int flag_count;
+    const struct script_services *services; /* borrowed; NULL: the script can run nothing */
+    const char *backend, *machine; /* borrowed; what runs use that name none; NULL: "auto" */
+    enum mgb_table_format format;  /* of mgb.table */
     bool help; /* stop once the script has declared its flags: see mgb_script_help_get */
 };
 

@@ -1,0 +1,192 @@
+/* See hub.h. Knows what a terminal is; the hub below does not. */
+#include "app/cli/hub.h"
+#include "app/script/paths.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STEP_TIMEOUT_S 600
+
+char *mgb_cli_database(const struct mgb_invocation *in)
+{
+    if (in->db)
+        return strdup(in->db);
+    char *folder = mgb_paths_data();
+    char *path = folder ? mgb_paths_join(folder, "results.db") : NULL;
+    free(folder);
+    return path;
+}
+
+/* Makes the folders above `path`. What cannot be made is told when the database is opened. */
+static void folders_make(char *path)
+{
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(path, 0777);
+        *at = '/';
+    }
+}
+
+static bool is_plain(const char *word)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./=,:+@%";
+    return *word && word[strspn(word, good)] == '\0';
+}
+
+static void word_quote(FILE *out, const char *word)
+{
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    fputc('\'', out);
+}
+
+/* The words that repeat this invocation, quoted for a shell. */
+static char *command_text(const struct mgb_invocation *in)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs(in->program, out);
+    for (char **word = in->argv ? in->argv + 1 : NULL; word && *word; word++) {
+        fputc(' ', out);
+        word_quote(out, *word);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* FNV-1a: tells apart versions of a script; not for security. */
+static uint64_t digest_add(uint64_t digest, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        digest = (digest ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+static void script_digest(char *out, size_t size, const char *script, bool is_file)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    char block[4096];
+    FILE *file = is_file ? fopen(script, "rb") : NULL;
+    if (is_file && !file)
+        return;
+    if (!file)
+        digest = digest_add(digest, script, strlen(script));
+    for (size_t got; file && (got = fread(block, 1, sizeof block, file)) > 0;)
+        digest = digest_add(digest, block, got);
+    if (file)
+        fclose(file);
+    snprintf(out, size, "%016llx", (unsigned long long)digest);
+}
+
+/* Over the line before; an empty one only clears it. */
+static void progress_show(void *context, const char *line)
+{
+    struct mgb_cli_hub *hub = context;
+    if (!hub->shown && !*line)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "\r\033[K%s", line);
+    fflush(stderr);
+    hub->shown = *line != '\0';
+}
+
+static void point_tell(void *context, const char *point)
+{
+    const struct mgb_cli_hub *hub = context;
+    if (hub->in->host.restartable)
+        hub->in->host.restartable(hub->in->host.context, point);
+}
+
+/* A stuck device holds threads that cannot be joined: only the end of the process frees it. */
+static void process_end(void *context, const char *message)
+{
+    const struct mgb_cli_hub *hub = context;
+    fprintf(stderr, "%s: %s\n", hub->in->program, message);
+    fflush(NULL);
+    kill(getpid(), SIGKILL);
+    _exit(MGB_EXIT_FAILED);
+}
+
+static int64_t step_timeout_ns(void)
+{
+    const char *text = getenv("MGBENCH_STEP_TIMEOUT");
+    char *end = NULL;
+    double seconds = text && *text ? strtod(text, &end) : STEP_TIMEOUT_S;
+    if (end && (*end || !(seconds >= 0) || seconds > 1e9))
+        seconds = STEP_TIMEOUT_S;
+    return (int64_t)(seconds * 1e9);
+}
+
+enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invocation *in,
+                                 const char *script, bool is_file)
+{
+    *out = (struct mgb_cli_hub){.in = in, .database = mgb_cli_database(in)};
+    out->command = command_text(in);
+    if (!out->database || !out->command) {
+        free(out->database);
+        free(out->command);
+        return mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted");
+    }
+    if (!in->db)
+        folders_make(out->database);
+    if (script)
+        script_digest(out->digest, sizeof out->digest, script, is_file);
+    struct mgb_hub_options options = {
+        .database = out->database,
+        .program_version = MGB_VERSION,
+        .script = is_file ? script : NULL,
+        .script_digest = *out->digest ? out->digest : NULL,
+        .command = out->command,
+        .after_crash = in->host.restarts > 0,
+        .step_timeout_ns = step_timeout_ns(),
+        .progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL,
+        .restartable = point_tell,
+        .die = process_end,
+        .context = out,
+    };
+    enum mgb_status status = mgb_hub_open(&out->hub, &options);
+    if (status == MGB_OK) {
+        mgb_hub_services(&out->services, out->hub);
+        return MGB_OK;
+    }
+    free(out->database);
+    free(out->command);
+    return status;
+}
+
+int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code)
+{
+    char message[512];
+    progress_show(hub, "");
+    bool complete = mgb_hub_log_complete(hub->hub, message, sizeof message);
+    mgb_hub_close(hub->hub);
+    free(hub->database);
+    free(hub->command);
+    if (complete)
+        return code;
+    mgb_cli_complain(hub->in, MGB_EXIT_FAILED, "the record of this run is incomplete: %s", message);
+    return code == MGB_EXIT_OK ? MGB_EXIT_FAILED : code;
+}
+
+void mgb_cli_hub_interrupt(void *hub)
+{
+    mgb_hub_interrupt(((struct mgb_cli_hub *)hub)->hub);
+}
