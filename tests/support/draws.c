@@ -53,7 +53,7 @@ struct mgb_graph *draw_model(int number)
 static void place_draw(char *out, size_t size, const char *name, uint32_t bits, int gpus, bool spread)
 {
     size_t used = strlen(out);
-    char device[16];
+    char device[24];
     snprintf(device, sizeof device, "/gpu:%d", gpus - 1);
     const char *choices[] = {"/cpu:0", "/gpu:0", device, "spread"};
     uint32_t pick = mgb_random_below(bits, spread ? 5 : 4);
