@@ -32,10 +32,10 @@ static void os_name(char *out, size_t size)
     FILE *file = fopen("/etc/os-release", "r");
     if (!file)
         return;
-    char line[256];
+    char line[256], name[64];
     while (fgets(line, sizeof line, file))
-        if (sscanf(line, "PRETTY_NAME=\"%95[^\"]", line) == 1) {
-            snprintf(out, size, "%s", line);
+        if (sscanf(line, "PRETTY_NAME=\"%63[^\"]", name) == 1) {
+            snprintf(out, size, "%s", name);
             break;
         }
     fclose(file);

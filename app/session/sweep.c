@@ -33,7 +33,7 @@ static enum mgb_status sweep_id(struct mgb_hub *hub, int64_t *id, const struct s
 
 enum mgb_status hub_sweep_point(struct mgb_hub *hub, int64_t run, const struct script_point *point)
 {
-    int64_t sweep;
+    int64_t sweep = 0;
     MGB_TRY(sweep_id(hub, &sweep, point));
     if (!sweep)
         return MGB_OK;
