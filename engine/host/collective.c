@@ -41,8 +41,6 @@ enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const
                                    int64_t count, enum mgb_allreduce algorithm)
 {
     (void)algorithm; /* in one memory there is nothing to choose: no ring could move less */
-    if (count_of_queues < 1 || count_of_queues > MGB_MOST_MEETING)
-        return mgb_fail(MGB_INVALID, "an all-reduce of %d devices; 1 to %d can meet", count_of_queues, MGB_MOST_MEETING);
     struct mgb_host *host = queues[0]->host;
     if (host->sticky)
         return mgb_host_failure_get(host);
@@ -88,15 +86,8 @@ static void share_add(const struct mgb_host_collective *meeting, int index)
     int64_t end = blocks * (index + 1) / meeting->queues * ALIGNMENT;
     if (end > meeting->count)
         end = meeting->count;
-    float *const *buffers = meeting->buffers;
-#ifdef MGB_MUTANT_REDUCE_ARRIVAL_ORDER
-    float *arrived[MGB_MOST_MEETING];
-    for (int k = 0; k < meeting->queues; k++)
-        arrived[meeting->arrival[k]] = meeting->buffers[k];
-    buffers = arrived;
-#endif
     if (begin < end)
-        mgb_cpu_allreduce(buffers, meeting->queues, begin, end);
+        mgb_cpu_allreduce(meeting->buffers, meeting->queues, begin, end);
 }
 
 void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command)
@@ -107,7 +98,6 @@ void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command)
     /* The last to arrive decides for all whether there is anything to add. */
     int before = atomic_load(&meeting->arrived);
     do {
-        meeting->arrival[command->collective.index] = before;
         last_in = before + 1 == meeting->queues;
         if (last_in)
             atomic_store(&meeting->skip, atomic_load(&host->poisoned));

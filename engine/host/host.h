@@ -46,7 +46,6 @@ struct mgb_event {
     struct mgb_gate gate;
 };
 
-#define MGB_MOST_MEETING 64
 /* A meeting of queues: all arrive, each adds its share of the range over all buffers, all leave. */
 struct mgb_host_collective {
     float *const *buffers;
@@ -54,7 +53,6 @@ struct mgb_host_collective {
     int queues;
     atomic_int arrived, finished, left; /* left == queues: free again */
     atomic_bool skip;                   /* decided by the last to arrive */
-    int arrival[MGB_MOST_MEETING];      /* who came when; read by a planted fault only */
     struct mgb_gate gate, free;
 };
 

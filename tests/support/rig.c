@@ -118,6 +118,8 @@ static void outputs_place(struct session *s, int index)
             continue;
         struct tensor_place *out = &s->tensors[node->outputs[i]];
         out->layout = facts->out_layout[i];
+        if (s->play->plain || out->last < 0)
+            assert_int_equal(out->layout, 0);
         out->bytes = facts->out_bytes[i];
         int shared = i > 0 ? -1 : facts->alias;
         if (i == 0 && shared < 0 && s->play->in_place && facts->in_place >= 0 &&

@@ -12,9 +12,6 @@ static double right_rows(const void *context, int64_t begin, int64_t end)
 {
     const struct accuracy_work *work = context;
     int64_t right = 0;
-#ifdef MGB_MUTANT_ACCURACY_OFF_BY_ONE
-    end -= end > begin;
-#endif
     for (int64_t row = begin; row < end; row++) {
         const float *x = work->logits + row * work->classes;
         int64_t best = 0;

@@ -146,9 +146,7 @@ static struct mask mask_make(const struct mgb_kernel *kernel, const struct mgb_l
     struct mask mask = {.seed = launch->values->seed, .threshold = mgb_dropout_threshold(a->dropout.rate)};
     mask.high = mgb_dropout_high(launch->values->step, a->dropout.key);
     mask.scale = 1.0f / (1.0f - a->dropout.rate);
-#ifndef MGB_MUTANT_DROPOUT_BY_TOWER
     mask.first = (uint64_t)(launch->first_row * (kernel->use.out[0].count / kernel->use.rows));
-#endif
     return mask;
 }
 
