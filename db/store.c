@@ -181,6 +181,17 @@ const char *mgb_store_warning(const struct mgb_store *store)
     return store->warning[0] ? store->warning : NULL;
 }
 
+/* Waiting in vain for another program is as good as a disk that cannot be written. */
+static enum mgb_status busy_give_up(const struct mgb_store *store, enum mgb_status status)
+{
+    if (status != MGB_BUSY)
+        return status;
+    return mgb_fail(MGB_IO,
+                    "%s: another program has kept a transaction open for %lld ms: end it, or name "
+                    "another file with --db",
+                    store->sql.path, (long long)store->options.busy_wait_ms);
+}
+
 enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
 {
     if (store->active_runs == 0) {
@@ -191,11 +202,7 @@ enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
     atomic_store(&store->blocked, false);
     if (status == MGB_OK)
         return MGB_OK;
-    if (status == MGB_BUSY)
-        status = mgb_fail(MGB_IO,
-                          "%s: another program has kept a write transaction open for %lld ms: end "
-                          "it, or name another file with --db",
-                          store->sql.path, (long long)store->options.busy_wait_ms);
+    status = busy_give_up(store, status);
     if (store->lock_is_brief)
         mgb_lock_release(&store->lock);
     store->lock_is_brief = false;
@@ -204,7 +211,9 @@ enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
 
 enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status)
 {
-    status = mgb_sql_end(&store->sql, status);
+    status = status == MGB_OK ? busy_give_up(store, mgb_sql_end(&store->sql, MGB_OK))
+                              : mgb_sql_end(&store->sql, status);
+    atomic_store(&store->blocked, false);
     if (store->lock_is_brief && store->active_runs == 0)
         mgb_lock_release(&store->lock);
     store->lock_is_brief = false;

@@ -20,21 +20,65 @@ SELECT segment_id, step, device, 'update', update_busy_ns, update_exposed_ns FRO
 UNION ALL
 SELECT segment_id, step, device, 'wait', wait_busy_ns, wait_exposed_ns FROM step_device;
 
--- Per segment, device and phase: mean time a timed step, and its share of the steps' wall time.
+-- Per segment, device and phase: mean time a timed step, and its share of the steps' wall time. Summed from the table
+-- itself, not from step_phase, so that a question about one segment reads that segment only.
 CREATE VIEW phase_share AS
-SELECT p.segment_id, p.device, p.phase,
-       count(*) AS steps,
-       sum(p.busy_ns) / 1e6 / count(*) AS busy_ms_mean,
-       sum(p.exposed_ns) / 1e6 / count(*) AS exposed_ms_mean,
-       CASE WHEN sum(s.wall_ns) > 0 THEN 1.0 * sum(p.busy_ns) / sum(s.wall_ns) END AS busy_share,
-       CASE WHEN sum(s.wall_ns) > 0 THEN 1.0 * sum(p.exposed_ns) / sum(s.wall_ns) END AS exposed_share
-  FROM step_phase AS p
-  JOIN step AS s ON s.segment_id = p.segment_id AND s.step = p.step
- WHERE s.warmup = 0
- GROUP BY p.segment_id, p.device, p.phase;
+WITH summed AS (
+    SELECT d.segment_id, d.device, count(*) AS steps, sum(s.wall_ns) AS wall_ns,
+           sum(d.input_busy_ns) AS input_busy, sum(d.input_exposed_ns) AS input_exposed,
+           sum(d.fetch_busy_ns) AS fetch_busy, sum(d.fetch_exposed_ns) AS fetch_exposed,
+           sum(d.forward_busy_ns) AS forward_busy, sum(d.forward_exposed_ns) AS forward_exposed,
+           sum(d.backward_busy_ns) AS backward_busy, sum(d.backward_exposed_ns) AS backward_exposed,
+           sum(d.join_busy_ns) AS join_busy, sum(d.join_exposed_ns) AS join_exposed,
+           sum(d.sum_busy_ns) AS sum_busy, sum(d.sum_exposed_ns) AS sum_exposed,
+           sum(d.update_busy_ns) AS update_busy, sum(d.update_exposed_ns) AS update_exposed,
+           sum(d.wait_busy_ns) AS wait_busy, sum(d.wait_exposed_ns) AS wait_exposed
+      FROM step_device AS d
+      JOIN step AS s ON s.segment_id = d.segment_id AND s.step = d.step
+     WHERE s.warmup = 0
+     GROUP BY d.segment_id, d.device
+),
+phases (phase) AS (
+    VALUES ('input'), ('fetch'), ('forward'), ('backward'), ('join'), ('sum'), ('update'), ('wait')
+),
+split AS (
+    SELECT segment_id, device, phase, steps, wall_ns,
+           CASE phase
+               WHEN 'input' THEN input_busy
+               WHEN 'fetch' THEN fetch_busy
+               WHEN 'forward' THEN forward_busy
+               WHEN 'backward' THEN backward_busy
+               WHEN 'join' THEN join_busy
+               WHEN 'sum' THEN sum_busy
+               WHEN 'update' THEN update_busy
+               WHEN 'wait' THEN wait_busy
+           END AS busy_ns,
+           CASE phase
+               WHEN 'input' THEN input_exposed
+               WHEN 'fetch' THEN fetch_exposed
+               WHEN 'forward' THEN forward_exposed
+               WHEN 'backward' THEN backward_exposed
+               WHEN 'join' THEN join_exposed
+               WHEN 'sum' THEN sum_exposed
+               WHEN 'update' THEN update_exposed
+               WHEN 'wait' THEN wait_exposed
+           END AS exposed_ns
+      FROM summed
+      JOIN phases
+)
+SELECT segment_id,
+       device,
+       phase,
+       steps,
+       busy_ns / 1e6 / steps AS busy_ms_mean,
+       exposed_ns / 1e6 / steps AS exposed_ms_mean,
+       1.0 * busy_ns / nullif(wall_ns, 0) AS busy_share,
+       1.0 * exposed_ns / nullif(wall_ns, 0) AS exposed_share
+  FROM split;
 
 -- Per segment, from the step rows: what segment_stat says of finished segments, for those still running too.
--- Median of an even count: mean of the middle two. Percentiles: nearest rank.
+-- Median of an even count: mean of the middle two. Percentiles: nearest rank. Window functions all the way, since SQLite
+-- pushes "WHERE segment_id = ..." through them and not through a GROUP BY.
 CREATE VIEW step_stats AS
 WITH ranked AS (
     SELECT segment_id, wall_ns, start_ns, examples,
@@ -42,22 +86,36 @@ WITH ranked AS (
            count(*) OVER (PARTITION BY segment_id) AS n
       FROM step
      WHERE warmup = 0
+),
+figures AS (
+    SELECT segment_id, place, n,
+           sum(examples) OVER whole AS examples,
+           sum(wall_ns) OVER whole AS timed_ns,
+           avg(CASE WHEN place IN ((n + 1) / 2, n / 2 + 1) THEN wall_ns END) OVER whole AS median_ns,
+           max(CASE WHEN place = (5 * n + 99) / 100 THEN wall_ns END) OVER whole AS p5_ns,
+           max(CASE WHEN place = (95 * n + 99) / 100 THEN wall_ns END) OVER whole AS p95_ns,
+           max(CASE WHEN n >= 100 AND place = (99 * n + 99) / 100 THEN wall_ns END) OVER whole AS p99_ns,
+           min(wall_ns) OVER whole AS min_ns,
+           max(wall_ns) OVER whole AS max_ns,
+           max(start_ns + wall_ns) OVER whole - min(start_ns) OVER whole AS span_ns
+      FROM ranked
+    WINDOW whole AS (PARTITION BY segment_id)
 )
 SELECT segment_id,
        n AS timed_steps,
-       sum(examples) AS examples,
-       sum(wall_ns) AS timed_ns,
-       avg(CASE WHEN place IN ((n + 1) / 2, n / 2 + 1) THEN wall_ns END) / 1e6 AS step_ms_median,
-       max(CASE WHEN place = (5 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p5,
-       max(CASE WHEN place = (95 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p95,
-       max(CASE WHEN n >= 100 AND place = (99 * n + 99) / 100 THEN wall_ns END) / 1e6 AS step_ms_p99,
-       sum(wall_ns) / 1e6 / n AS step_ms_mean,
-       min(wall_ns) / 1e6 AS step_ms_min,
-       max(wall_ns) / 1e6 AS step_ms_max,
-       CASE WHEN sum(wall_ns) > 0 THEN sum(examples) * 1e9 / sum(wall_ns) END AS examples_per_s,
-       (max(start_ns + wall_ns) - min(start_ns) - sum(wall_ns)) / 1e6 AS unaccounted_ms
-  FROM ranked
- GROUP BY segment_id;
+       examples,
+       timed_ns,
+       median_ns / 1e6 AS step_ms_median,
+       p5_ns / 1e6 AS step_ms_p5,
+       p95_ns / 1e6 AS step_ms_p95,
+       p99_ns / 1e6 AS step_ms_p99,
+       timed_ns / 1e6 / n AS step_ms_mean,
+       min_ns / 1e6 AS step_ms_min,
+       max_ns / 1e6 AS step_ms_max,
+       examples * 1e9 / nullif(timed_ns, 0) AS examples_per_s,
+       (span_ns - timed_ns) / 1e6 AS unaccounted_ms
+  FROM figures
+ WHERE place = 1;
 
 -- One row a segment with its run's columns. Figures of a finished segment come from segment_stat; those of one that is
 -- still running are worked out from its steps (not through step_stats: SQLite would rank all steps of the file).

@@ -261,6 +261,25 @@ static void another_programs_transaction_makes_rows_queue(void **state)
     mgb_recorder_close(recorder);
 }
 
+/* With the old journal a reader can hold up a commit. */
+static void a_reader_that_never_ends_stops_the_log_of_a_network_file(void **state)
+{
+    int64_t run, segment;
+    struct mgb_recorder *recorder;
+    struct mgb_sql other;
+    struct mgb_recorder_options options = {.store = {.busy_wait_ms = 50, .as_network = true}};
+    assert_ok(mgb_recorder_open(&recorder, *state, &options));
+    assert_non_null(strstr(state_of(recorder).warning, "network"));
+    run_begin(&run, &segment, recorder);
+    assert_ok(mgb_sql_open(&other, *state, *state, SQLITE_OPEN_READONLY));
+    assert_ok(mgb_sql_run(&other, "BEGIN; SELECT count(*) FROM run"));
+    steps_push(recorder, segment, 0, 1);
+    assert_status(mgb_recorder_flush(recorder), MGB_IO);
+    assert_message("another program");
+    mgb_sql_close(&other);
+    mgb_recorder_close(recorder);
+}
+
 static void a_transaction_that_never_ends_stops_the_log(void **state)
 {
     int64_t run, segment;
@@ -363,6 +382,7 @@ int main(void)
         DB_TEST(what_is_not_recorded_is_accepted_everywhere),
         DB_TEST(opening_fails_as_the_store_does),
         DB_TEST(another_programs_transaction_makes_rows_queue),
+        DB_TEST(a_reader_that_never_ends_stops_the_log_of_a_network_file),
         DB_TEST(a_transaction_that_never_ends_stops_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
