@@ -65,7 +65,10 @@ int mgb_plan_group_of(const struct mgb_planner *planner, int class, int place);
 int mgb_plan_group_count(const struct mgb_planner *planner);
 int64_t mgb_plan_extent(const struct mgb_planner *planner, int buffer); /* all instances and both input slots */
 
-/* make.c: an empty plan with its pool. */
+/* make.c: an empty plan with its pool; room for one of everything; what was added, handed over to the plan. */
 enum mgb_status mgb_plan_begin(struct mgb_plan **out);
+bool mgb_planner_reserve(struct mgb_planner *planner);
+void mgb_plan_fill(struct mgb_planner *planner);
+void mgb_planner_done(struct mgb_planner *planner);
 
 #endif

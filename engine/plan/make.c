@@ -31,7 +31,7 @@ static enum mgb_status request_check(const struct mgb_plan_request *request)
 }
 
 /* Room for one element of each vector, so that index 0 always exists. */
-static bool planner_reserve(struct mgb_planner *p)
+bool mgb_planner_reserve(struct mgb_planner *p)
 {
     return mgb_vector_reserve(&p->tasks, 1) && mgb_vector_reserve(&p->buffers, 1) && mgb_vector_reserve(&p->drafts, 1) &&
            mgb_vector_reserve(&p->operands, 1) && mgb_vector_reserve(&p->waits, 1) &&
@@ -40,7 +40,7 @@ static bool planner_reserve(struct mgb_planner *p)
            mgb_vector_reserve(&p->bundles, 1) && mgb_vector_reserve(&p->buckets, 1) && mgb_vector_reserve(&p->queues, 1);
 }
 
-static void planner_done(struct mgb_planner *p)
+void mgb_planner_done(struct mgb_planner *p)
 {
     mgb_vector_done(&p->tasks);
     mgb_vector_done(&p->buffers);
@@ -56,7 +56,7 @@ static void planner_done(struct mgb_planner *p)
     mgb_vector_done(&p->queues);
 }
 
-static void plan_fill(struct mgb_planner *p)
+void mgb_plan_fill(struct mgb_planner *p)
 {
     struct mgb_plan *plan = p->plan;
 #define HAND_OVER(array, number)                                                                   \
@@ -77,12 +77,12 @@ static void plan_fill(struct mgb_planner *p)
 
 static enum mgb_status passes_run(struct mgb_planner *planner)
 {
-    if (!planner_reserve(planner))
+    if (!mgb_planner_reserve(planner))
         planner->failed = true;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !planner->failed; i++)
         MGB_TRY(passes[i](planner));
     if (!planner->failed)
-        plan_fill(planner);
+        mgb_plan_fill(planner);
     return planner->failed ? no_memory() : MGB_OK;
 }
 
@@ -129,7 +129,7 @@ enum mgb_status mgb_plan_make(struct mgb_plan **out, const struct mgb_plan_reque
     MGB_TRY(mgb_plan_begin(&plan));
     planner_init(&planner, plan, request);
     enum mgb_status status = passes_run(&planner);
-    planner_done(&planner);
+    mgb_planner_done(&planner);
     if (status != MGB_OK) {
         mgb_plan_free(plan);
         return status;
