@@ -94,11 +94,12 @@ void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command)
 {
     struct mgb_host_collective *meeting = command->collective.meeting;
     struct mgb_host *host = queue->host;
+    const int queues = meeting->queues; /* once all have left the place may be given away */
     bool last_in = false;
     /* The last to arrive decides for all whether there is anything to add. */
     int before = atomic_load(&meeting->arrived);
     do {
-        last_in = before + 1 == meeting->queues;
+        last_in = before + 1 == queues;
         if (last_in)
             atomic_store(&meeting->skip, atomic_load(&host->poisoned));
     } while (!atomic_compare_exchange_weak(&meeting->arrived, &before, before + 1));
@@ -108,10 +109,10 @@ void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command)
         meeting_await(host, meeting, &meeting->arrived);
     if (!atomic_load(&meeting->skip) && !atomic_load(&host->abandoned))
         share_add(meeting, command->collective.index);
-    if (atomic_fetch_add(&meeting->finished, 1) + 1 == meeting->queues)
+    if (atomic_fetch_add(&meeting->finished, 1) + 1 == queues)
         mgb_gate_notify(&meeting->gate);
     else
         meeting_await(host, meeting, &meeting->finished);
-    if (atomic_fetch_add(&meeting->left, 1) + 1 == meeting->queues)
+    if (atomic_fetch_add(&meeting->left, 1) + 1 == queues)
         mgb_gate_notify(&meeting->free);
 }
