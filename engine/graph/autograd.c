@@ -1,6 +1,7 @@
-/* Reverse-mode differentiation. Losses first, then the forward operators from last to first, so that the gradients of
- * late layers are ready first and can travel while the rest is computed. Only what leads to a trainable variable is
- * computed: the gradient of the first convolution's input never is. */
+/* Reverse-mode differentiation. Losses first, then the forward operators from last to first, so
+ * that the gradients of late layers are ready first and can travel while the rest is computed. Only
+ * what leads to a trainable variable is computed: the gradient of the first convolution's input
+ * never is. */
 #include "engine/graph/op.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A graph's life and growth: nodes and tensors are appended, strings and input lists live in the pool. */
+/* A graph's life and growth: nodes and tensors are appended, strings and input lists live in the
+ * pool. */
 #include "engine/graph/build.h"
 
 #include "engine/base/text.h"

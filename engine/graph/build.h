@@ -1,5 +1,5 @@
-/* A graph under construction: what is needed until it is finished and of no interest to readers of a finished one.
- * Private to engine/graph. */
+/* A graph under construction: what is needed until it is finished and of no interest to readers of
+ * a finished one. Private to engine/graph. */
 #ifndef MGB_GRAPH_BUILD_H
 #define MGB_GRAPH_BUILD_H
 
@@ -7,13 +7,15 @@
 #include "engine/base/vector.h"
 #include "engine/graph/graph.h"
 
-/* Ids at and above this stand for "variable number id - base, read by the tower being replayed". A later tower makes no
- * tensors; which of tower 0's reads is meant shows when an operator uses the id. */
+/* Ids at and above this stand for "variable number id - base, read by the tower being replayed". A
+ * later tower makes no tensors; which of tower 0's reads is meant shows when an operator uses the
+ * id. */
 #define MGB_TOWER_READ (1 << 28)
 
-/* One begin_scope. Two with the same name are two scopes; those in which nothing was made take part in no name. */
+/* One begin_scope. Two with the same name are two scopes; those in which nothing was made take part
+ * in no name. */
 struct mgb_scope {
-    int parent; /* -1: the root */
+    int parent;             /* -1: the root */
     const char *raw, *full; /* `full` is known when finished */
     bool used;
 };
@@ -23,7 +25,8 @@ struct mgb_made { /* where a node or variable was made, and the name it was give
     const char *raw;
 };
 
-/* Something that the first use of a shared sub-model made: a variable, or a sub-model inside (`inner` > 0). */
+/* Something that the first use of a shared sub-model made: a variable, or a sub-model inside
+ * (`inner` > 0). */
 struct mgb_share_item {
     int share;
     const char *path; /* scopes inside the sub-model and the name */
@@ -57,7 +60,7 @@ struct mgb_graph_builder {
     int tower; /* -1: not inside begin_tower */
     struct mgb_tower_cursor cursor;
     mgb_vector(int) tower_ops; /* nodes of tower 0 that are not INPUT or READ, in order */
-    uint64_t digest; /* of the text form, when finished */
+    uint64_t digest;           /* of the text form, when finished */
     int *twins;                /* [tower * variable_count + variable], when built by tower */
 };
 
@@ -65,11 +68,13 @@ struct mgb_graph_builder {
 enum mgb_status mgb_graph_check_open(const struct mgb_graph *graph, const char *what);
 /* MGB_INVALID unless `name` can be part of a full name. */
 enum mgb_status mgb_graph_check_name(const char *what, const char *name);
-enum mgb_status mgb_graph_check_shape(const char *what, const char *name, const struct mgb_shape *shape);
+enum mgb_status mgb_graph_check_shape(const char *what, const char *name,
+                                      const struct mgb_shape *shape);
 enum mgb_status mgb_graph_no_memory(const struct mgb_graph *graph);
 
 /* "block/conv1" from scope and raw names, for messages; returns `out`. */
-char *mgb_graph_path(char *out, size_t size, const struct mgb_graph *graph, int scope, const char *raw);
+char *mgb_graph_path(char *out, size_t size, const struct mgb_graph *graph, int scope,
+                     const char *raw);
 /* Notes that `scope` and those around it hold something. */
 void mgb_graph_use_scope(struct mgb_graph *graph, int scope);
 
@@ -83,21 +88,29 @@ struct mgb_node_request {
     int input_count;
 };
 /* Adds a node without outputs. */
-enum mgb_status mgb_graph_add_node(struct mgb_graph *graph, int *node, const struct mgb_node_request *request);
+enum mgb_status mgb_graph_add_node(struct mgb_graph *graph, int *node,
+                                   const struct mgb_node_request *request);
 /* Adds the tensor that `node` makes as its output `slot`. */
-enum mgb_status mgb_graph_add_output(struct mgb_graph *graph, int node, int slot, const struct mgb_tensor *like);
+enum mgb_status mgb_graph_add_output(struct mgb_graph *graph, int node, int slot,
+                                     const struct mgb_tensor *like);
 
-/* The tensor behind an id, also one of a tower being replayed; NULL when there is none. `scratch` may be used. */
-const struct mgb_tensor *mgb_graph_find_tensor(const struct mgb_graph *graph, int id, struct mgb_tensor *scratch);
-/* What a user calls it: the name of the operator, input or variable, for messages; returns `out`. */
+/* The tensor behind an id, also one of a tower being replayed; NULL when there is none. `scratch`
+ * may be used. */
+const struct mgb_tensor *mgb_graph_find_tensor(const struct mgb_graph *graph, int id,
+                                               struct mgb_tensor *scratch);
+/* What a user calls it: the name of the operator, input or variable, for messages; returns `out`.
+ */
 char *mgb_graph_tensor_label(char *out, size_t size, const struct mgb_graph *graph, int id);
 
-/* Towers after the first: the operator that tower 0 made at this point, checked to be the same one. */
-enum mgb_status mgb_tower_replay(struct mgb_graph *graph, int *out, const struct mgb_node_request *request,
+/* Towers after the first: the operator that tower 0 made at this point, checked to be the same one.
+ */
+enum mgb_status mgb_tower_replay(struct mgb_graph *graph, int *out,
+                                 const struct mgb_node_request *request,
                                  const struct mgb_shape *shape);
 bool mgb_tower_replaying(const struct mgb_graph *graph);
 
-/* Sharing: `*variable` is what the first use made in this place, -1 when this is the first use or nothing is shared. */
+/* Sharing: `*variable` is what the first use made in this place, -1 when this is the first use or
+ * nothing is shared. */
 enum mgb_status mgb_share_find(struct mgb_graph *graph, int *variable, const char *name,
                                const struct mgb_shape *shape);
 enum mgb_status mgb_share_note(struct mgb_graph *graph, int variable, const char *name);
@@ -106,14 +119,5 @@ enum mgb_status mgb_share_note(struct mgb_graph *graph, int variable, const char
 enum mgb_status mgb_graph_resolve_names(struct mgb_graph *graph);
 enum mgb_status mgb_graph_resolve_twins(struct mgb_graph *graph);
 enum mgb_status mgb_graph_differentiate(struct mgb_graph *graph);
-
-/* Names made twice get _1, _2 in order of appearance. */
-struct mgb_unique_name {
-    int parent;       /* names with different parents do not clash */
-    const char *raw;  /* in */
-    const char *name; /* out, borrowed or in the pool */
-    bool fixed;       /* keeps its name whatever happens */
-};
-enum mgb_status mgb_names_make_unique(struct mgb_pool *pool, struct mgb_unique_name *names, int count);
 
 #endif

@@ -1,10 +1,12 @@
-/* What a model shows to the outside: inputs, outputs, losses, metrics. A later tower declares the same ones again. */
+/* What a model shows to the outside: inputs, outputs, losses, metrics. A later tower declares the
+ * same ones again. */
 #include "engine/graph/op.h"
 
 #include <math.h>
 #include <string.h>
 
-static enum mgb_status replay_mismatch(const struct mgb_graph *graph, const char *what, const char *name)
+static enum mgb_status replay_mismatch(const struct mgb_graph *graph, const char *what,
+                                       const char *name)
 {
     return mgb_fail(MGB_INVALID, "tower %d of model '%s': %s '%s' differs from tower 0",
                     graph->builder->tower, graph->name, what, name);
@@ -39,10 +41,11 @@ static enum mgb_status input_check(const struct mgb_graph *graph, const char *na
         return MGB_OK;
     for (int i = 0; i < graph->input_count; i++)
         if (strcmp(graph->inputs[i].name, name) == 0)
-            return mgb_fail(MGB_INVALID,
-                            "input '%s': model '%s' has an input of this name; data finds inputs by "
-                            "name, give each its own",
-                            name, graph->name);
+            return mgb_fail(
+                MGB_INVALID,
+                "input '%s': model '%s' has an input of this name; data finds inputs by "
+                "name, give each its own",
+                name, graph->name);
     return MGB_OK;
 }
 
@@ -53,7 +56,8 @@ enum mgb_status mgb_graph_input(struct mgb_graph *graph, int *tensor, const char
     MGB_TRY(input_check(graph, name, shape, type));
     if (mgb_tower_replaying(graph))
         return input_replay(graph, tensor, name, shape, type);
-    struct mgb_node_request request = {.kind = MGB_OP_INPUT, .raw = name, .a.input = graph->input_count};
+    struct mgb_node_request request = {
+        .kind = MGB_OP_INPUT, .raw = name, .a.input = graph->input_count};
     struct mgb_tensor like = {.shape = *shape, .type = type, .batched = true};
     int node, scope = builder->scope;
     if (!mgb_vector_grow_((void **)&graph->inputs, &builder->input_capacity, graph->input_count, 1,
@@ -70,8 +74,8 @@ enum mgb_status mgb_graph_input(struct mgb_graph *graph, int *tensor, const char
     return MGB_OK;
 }
 
-static enum mgb_status declare_check(const struct mgb_graph *graph, const char *what, const char *name,
-                                     int tensor, bool head)
+static enum mgb_status declare_check(const struct mgb_graph *graph, const char *what,
+                                     const char *name, int tensor, bool head)
 {
     MGB_TRY(mgb_graph_check_open(graph, what));
     if (tensor < 0 || tensor >= graph->tensor_count)
@@ -79,8 +83,9 @@ static enum mgb_status declare_check(const struct mgb_graph *graph, const char *
                         name, graph->name);
     if (head || graph->tensors[tensor].batched)
         return MGB_OK;
-    return mgb_fail(MGB_INVALID, "%s '%s': an output has a value for each example; losses and "
-                                 "metrics are declared as such",
+    return mgb_fail(MGB_INVALID,
+                    "%s '%s': an output has a value for each example; losses and "
+                    "metrics are declared as such",
                     what, name);
 }
 
@@ -123,13 +128,14 @@ enum mgb_status mgb_graph_loss(struct mgb_graph *graph, int tensor, float weight
     MGB_TRY(declare_check(graph, "loss", label, tensor, true));
     const struct mgb_tensor *t = &graph->tensors[tensor];
     if (!mgb_op_rules_get(graph->nodes[t->node].kind)->loss)
-        return mgb_fail(MGB_INVALID,
-                        "loss '%s' (%s %s) is not the result of a loss; use softmax_cross_entropy or "
-                        "mean_squared_error",
-                        label, mgb_shape_format(shape, sizeof shape, &t->shape),
-                        mgb_type_name(t->type));
+        return mgb_fail(
+            MGB_INVALID,
+            "loss '%s' (%s %s) is not the result of a loss; use softmax_cross_entropy or "
+            "mean_squared_error",
+            label, mgb_shape_format(shape, sizeof shape, &t->shape), mgb_type_name(t->type));
     if (!isfinite(weight))
-        return mgb_fail(MGB_INVALID, "loss '%s': the weight %g is not finite", label, (double)weight);
+        return mgb_fail(MGB_INVALID, "loss '%s': the weight %g is not finite", label,
+                        (double)weight);
     if (mgb_tower_replaying(graph)) {
         int index = builder->cursor.loss++;
         if (index >= graph->loss_count || graph->losses[index].tensor != tensor ||
@@ -139,7 +145,8 @@ enum mgb_status mgb_graph_loss(struct mgb_graph *graph, int tensor, float weight
     }
     for (int i = 0; i < graph->loss_count; i++)
         if (graph->losses[i].tensor == tensor)
-            return mgb_fail(MGB_INVALID, "loss '%s' is declared twice; give it a weight instead", label);
+            return mgb_fail(MGB_INVALID, "loss '%s' is declared twice; give it a weight instead",
+                            label);
     return use_add(graph, &graph->losses, &graph->loss_count, &builder->loss_capacity,
                    (struct mgb_loss_use){label, tensor, weight});
 }
@@ -152,8 +159,9 @@ enum mgb_status mgb_graph_metric(struct mgb_graph *graph, const char *name, int 
     MGB_TRY(declare_check(graph, "metric", name, tensor, true));
     const struct mgb_tensor *t = &graph->tensors[tensor];
     if (!mgb_op_rules_get(graph->nodes[t->node].kind)->head)
-        return mgb_fail(MGB_INVALID, "metric '%s' has a value for each example (%s), not one for all; "
-                                     "use accuracy or a loss",
+        return mgb_fail(MGB_INVALID,
+                        "metric '%s' has a value for each example (%s), not one for all; "
+                        "use accuracy or a loss",
                         name, mgb_shape_format(shape, sizeof shape, &t->shape));
     if (mgb_tower_replaying(graph)) {
         int index = builder->cursor.metric++;

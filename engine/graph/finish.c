@@ -9,21 +9,25 @@ static enum mgb_status finish_check(const struct mgb_graph *graph)
     const struct mgb_graph_builder *builder = graph->builder;
     MGB_TRY(mgb_graph_check_open(graph, "finish"));
     if (builder->tower >= 0)
-        return mgb_fail(MGB_STATE, "model '%s': tower %d is not ended", graph->name, builder->tower);
+        return mgb_fail(MGB_STATE, "model '%s': tower %d is not ended", graph->name,
+                        builder->tower);
     if (builder->unbalanced || builder->scope >= 0 || builder->devices.count > 0 ||
         builder->open_shares.count > 0)
-        return mgb_fail(MGB_STATE, "model '%s': a scope, device scope or shared sub-model was begun and "
-                                   "not ended, or ended twice",
+        return mgb_fail(MGB_STATE,
+                        "model '%s': a scope, device scope or shared sub-model was begun and "
+                        "not ended, or ended twice",
                         graph->name);
     if (graph->input_count == 0)
-        return mgb_fail(MGB_INVALID, "model '%s' has no input; declare one with m:input", graph->name);
+        return mgb_fail(MGB_INVALID, "model '%s' has no input; declare one with m:input",
+                        graph->name);
     if (graph->loss_count == 0)
-        return mgb_fail(MGB_INVALID, "model '%s' has no loss; declare one with m:loss", graph->name);
+        return mgb_fail(MGB_INVALID, "model '%s' has no loss; declare one with m:loss",
+                        graph->name);
     return MGB_OK;
 }
 
-/* Forward operators, then losses and metrics, each in order of definition. A head's result is no operand of anything,
- * so this order is topological. */
+/* Forward operators, then losses and metrics, each in order of definition. A head's result is no
+ * operand of anything, so this order is topological. */
 static enum mgb_status nodes_order(struct mgb_graph *graph)
 {
     struct mgb_node *nodes = mgb_alloc((size_t)graph->node_count * sizeof *nodes);

@@ -1,6 +1,8 @@
-/* Full names, given when the model is finished: only then is it known which names were made twice. */
+/* Full names, given when the model is finished: only then is it known which names were made twice.
+ */
 #include "engine/base/text.h"
 #include "engine/graph/build.h"
+#include "engine/graph/names.h"
 
 static const char *name_join(struct mgb_graph *graph, int scope, const char *name)
 {
@@ -11,7 +13,8 @@ static const char *name_join(struct mgb_graph *graph, int scope, const char *nam
     return mgb_pool_copy(&graph->builder->pool, text);
 }
 
-static enum mgb_status scopes_resolve(struct mgb_graph *graph, struct mgb_unique_name *names, int *owner)
+static enum mgb_status scopes_resolve(struct mgb_graph *graph, struct mgb_unique_name *names,
+                                      int *owner)
 {
     struct mgb_graph_builder *builder = graph->builder;
     int count = 0;
@@ -31,16 +34,18 @@ static enum mgb_status scopes_resolve(struct mgb_graph *graph, struct mgb_unique
     return MGB_OK;
 }
 
-static enum mgb_status nodes_resolve(struct mgb_graph *graph, struct mgb_unique_name *names, int *owner)
+static enum mgb_status nodes_resolve(struct mgb_graph *graph, struct mgb_unique_name *names,
+                                     int *owner)
 {
     struct mgb_graph_builder *builder = graph->builder;
     int count = 0;
     for (int i = 0; i < graph->node_count; i++) {
         owner[count] = i;
         if (builder->nodes.at[i].raw)
-            names[count++] = (struct mgb_unique_name){.parent = builder->nodes.at[i].scope,
-                                                      .raw = builder->nodes.at[i].raw,
-                                                      .fixed = graph->nodes[i].kind == MGB_OP_INPUT};
+            names[count++] =
+                (struct mgb_unique_name){.parent = builder->nodes.at[i].scope,
+                                         .raw = builder->nodes.at[i].raw,
+                                         .fixed = graph->nodes[i].kind == MGB_OP_INPUT};
     }
     MGB_TRY(mgb_names_make_unique(&builder->pool, names, count));
     for (int i = 0; i < count; i++) {
@@ -51,7 +56,8 @@ static enum mgb_status nodes_resolve(struct mgb_graph *graph, struct mgb_unique_
     return MGB_OK;
 }
 
-static enum mgb_status variables_resolve(struct mgb_graph *graph, struct mgb_unique_name *names, int *owner)
+static enum mgb_status variables_resolve(struct mgb_graph *graph, struct mgb_unique_name *names,
+                                         int *owner)
 {
     struct mgb_graph_builder *builder = graph->builder;
     int count = 0;
@@ -126,7 +132,8 @@ static enum mgb_status outputs_resolve(struct mgb_graph *graph, struct mgb_uniqu
     return MGB_OK;
 }
 
-static enum mgb_status resolve_all(struct mgb_graph *graph, struct mgb_unique_name *names, int *owner)
+static enum mgb_status resolve_all(struct mgb_graph *graph, struct mgb_unique_name *names,
+                                   int *owner)
 {
     MGB_TRY(scopes_resolve(graph, names, owner));
     MGB_TRY(nodes_resolve(graph, names, owner));
@@ -144,7 +151,8 @@ enum mgb_status mgb_graph_resolve_names(struct mgb_graph *graph)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i] > most)
             most = counts[i];
-    /* One more than the most: the loops look at the next cell before they know that there is none. */
+    /* One more than the most: the loops look at the next cell before they know that there is none.
+     */
     struct mgb_unique_name *names = mgb_alloc((size_t)(most + 1) * sizeof *names);
     int *owner = mgb_alloc((size_t)(most + 1) * sizeof *owner);
     enum mgb_status status =

@@ -1,8 +1,8 @@
-/* Initial values. Element i of a variable is a function of (seed, full name, i) alone, so that values depend neither on
- * the order of making nor on where the variable lives.
+/* Initial values. Element i of a variable is a function of (seed, full name, i) alone, so that
+ * values depend neither on the order of making nor on where the variable lives.
  *
- * glorot_uniform: uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010). he_normal: normal with standard
- * deviation sqrt(2 / fan_in) (He et al. 2015), not truncated, unlike Keras. */
+ * glorot_uniform: uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010). he_normal:
+ * normal with standard deviation sqrt(2 / fan_in) (He et al. 2015), not truncated, unlike Keras. */
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
 #include "engine/graph/graph.h"

@@ -1,7 +1,8 @@
-/* Names made twice: `add, nested, nested` becomes `add, nested_1, nested_2` (reference/ancestors.md, K10). */
-#include "engine/base/text.h"
-#include "engine/graph/build.h"
+/* Names made twice: `add, nested, nested` becomes `add, nested_1, nested_2`
+ * (reference/ancestors.md, K10). */
+#include "engine/graph/names.h"
 
+#include "engine/base/text.h"
 #include <string.h>
 
 static bool clash(const struct mgb_unique_name *a, const struct mgb_unique_name *b)
@@ -47,7 +48,8 @@ static enum mgb_status suffix_names(struct mgb_pool *pool, struct mgb_unique_nam
     return MGB_OK;
 }
 
-enum mgb_status mgb_names_make_unique(struct mgb_pool *pool, struct mgb_unique_name *names, int count)
+enum mgb_status mgb_names_make_unique(struct mgb_pool *pool, struct mgb_unique_name *names,
+                                      int count)
 {
     for (int i = 0; i < count; i++)
         names[i].name = names[i].fixed || is_alone(names, count, i) ? names[i].raw : NULL;

@@ -35,8 +35,8 @@ enum mgb_status mgb_op_fail(const struct mgb_op_call *call, const char *format, 
     return mgb_fail(MGB_INVALID, "%s '%s': %s", mgb_op_name(call->kind), path, what);
 }
 
-enum mgb_status mgb_op_begin(struct mgb_op_call *call, struct mgb_graph *graph, enum mgb_op_kind kind,
-                             const char *name)
+enum mgb_status mgb_op_begin(struct mgb_op_call *call, struct mgb_graph *graph,
+                             enum mgb_op_kind kind, const char *name)
 {
     memset(call, 0, sizeof *call);
     call->graph = graph;
@@ -56,15 +56,16 @@ static enum mgb_status operand_find(const struct mgb_op_call *call, const char *
     struct mgb_tensor scratch;
     const struct mgb_tensor *found = mgb_graph_find_tensor(call->graph, tensor, &scratch);
     if (!found)
-        return mgb_op_fail(call, "its %s is no tensor of model '%s'; tensors of another model cannot "
-                                 "be used, call that model as a layer",
+        return mgb_op_fail(call,
+                           "its %s is no tensor of model '%s'; tensors of another model cannot "
+                           "be used, call that model as a layer",
                            role, call->graph->name);
     *out = *found;
     return MGB_OK;
 }
 
-enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tensor, enum mgb_type type,
-                            struct mgb_shape *shape)
+enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tensor,
+                            enum mgb_type type, struct mgb_shape *shape)
 {
     struct mgb_tensor found;
     char label[160];
@@ -72,8 +73,9 @@ enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tens
     mgb_graph_tensor_label(label, sizeof label, call->graph, tensor);
     if (!found.batched && tensor < call->graph->tensor_count &&
         mgb_op_rules_get(call->graph->nodes[found.node].kind)->head)
-        return mgb_op_fail(call, "its %s '%s' is a loss or metric, which nothing can be computed "
-                                 "from; several losses add by themselves",
+        return mgb_op_fail(call,
+                           "its %s '%s' is a loss or metric, which nothing can be computed "
+                           "from; several losses add by themselves",
                            role, label);
     if (!found.batched)
         return mgb_op_fail(call, "its %s '%s' is a variable; only weights and biases can be", role,
@@ -92,8 +94,8 @@ enum mgb_status mgb_op_take_variable(struct mgb_op_call *call, const char *role,
     struct mgb_tensor found;
     char label[160];
     MGB_TRY(operand_find(call, role, tensor, &found));
-    if (found.batched || (tensor < call->graph->tensor_count &&
-                          call->graph->nodes[found.node].kind != MGB_OP_READ))
+    if (found.batched ||
+        (tensor < call->graph->tensor_count && call->graph->nodes[found.node].kind != MGB_OP_READ))
         return mgb_op_fail(call, "its %s '%s' is not a variable", role,
                            mgb_graph_tensor_label(label, sizeof label, call->graph, tensor));
     *shape = found.shape;

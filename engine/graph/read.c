@@ -13,7 +13,8 @@ static struct mgb_tensor tensor_get(const struct mgb_graph *graph, int tensor)
     return found ? *found : (struct mgb_tensor){.node = -1};
 }
 
-/* An id that is no tensor has an empty shape: the operator that it is given to says what is wrong. */
+/* An id that is no tensor has an empty shape: the operator that it is given to says what is wrong.
+ */
 const struct mgb_shape *mgb_tensor_shape(const struct mgb_graph *graph, int tensor)
 {
     static const struct mgb_shape nothing;

@@ -31,11 +31,11 @@ enum mgb_status mgb_graph_check_name(const char *what, const char *name)
     for (const char *c = name; *c; c++)
         if (*c == '/' || isspace((unsigned char)*c) || iscntrl((unsigned char)*c))
             return mgb_fail(MGB_INVALID,
-                            "%s '%s': a name has no blanks and no '/' (use a scope for paths)", what,
-                            name);
+                            "%s '%s': a name has no blanks and no '/' (use a scope for paths)",
+                            what, name);
     if (strstr(name, ".grad") || strstr(name, ".read"))
-        return mgb_fail(MGB_INVALID, "%s '%s': names with \".grad\" or \".read\" are reserved", what,
-                        name);
+        return mgb_fail(MGB_INVALID, "%s '%s': names with \".grad\" or \".read\" are reserved",
+                        what, name);
     return MGB_OK;
 }
 
@@ -72,7 +72,8 @@ enum mgb_status mgb_graph_begin_device(struct mgb_graph *graph, struct mgb_devic
 {
     MGB_TRY(mgb_graph_check_open(graph, "begin_device"));
     if (device.kind == MGB_DEVICE_SPREAD)
-        return mgb_fail(MGB_INVALID, "device scope: \"spread\" is no device; give it as weights_at");
+        return mgb_fail(MGB_INVALID,
+                        "device scope: \"spread\" is no device; give it as weights_at");
     if (!mgb_vector_push(&graph->builder->devices, device))
         return mgb_graph_no_memory(graph);
     return MGB_OK;
@@ -97,7 +98,8 @@ static size_t path_add_scopes(char *out, size_t size, const struct mgb_scope *sc
     return used;
 }
 
-char *mgb_graph_path(char *out, size_t size, const struct mgb_graph *graph, int scope, const char *raw)
+char *mgb_graph_path(char *out, size_t size, const struct mgb_graph *graph, int scope,
+                     const char *raw)
 {
     size_t used = path_add_scopes(out, size, graph->builder->scopes.at, scope);
     if (used < size)

@@ -52,8 +52,7 @@ char *mgb_shape_format(char *out, size_t size, const struct mgb_shape *shape)
 
 bool mgb_shape_equal(const struct mgb_shape *a, const struct mgb_shape *b)
 {
-    return a->rank == b->rank &&
-           memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]) == 0;
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof a->dim[0]) == 0;
 }
 
 enum mgb_status mgb_graph_check_shape(const char *what, const char *name,
@@ -65,8 +64,8 @@ enum mgb_status mgb_graph_check_shape(const char *what, const char *name,
     int64_t count = 1;
     for (int i = 0; i < shape->rank; i++) {
         if (shape->dim[i] < 1)
-            return mgb_fail(MGB_INVALID, "%s '%s': axis %d has %lld elements; give at least 1", what,
-                            name, i, (long long)shape->dim[i]);
+            return mgb_fail(MGB_INVALID, "%s '%s': axis %d has %lld elements; give at least 1",
+                            what, name, i, (long long)shape->dim[i]);
         if (shape->dim[i] > COUNT_MOST / count)
             return mgb_fail(MGB_INVALID, "%s '%s': the shape has more than 2^40 elements", what,
                             name);

@@ -1,7 +1,7 @@
 /* Shared sub-models: their first use makes variables, later uses are handed the same ones.
  *
- * Variables are found again by their path inside the sub-model, in order, and not by a plain count: a layer object made
- * outside the sub-model asks for its variables the first time only. */
+ * Variables are found again by their path inside the sub-model, in order, and not by a plain count:
+ * a layer object made outside the sub-model asks for its variables the first time only. */
 #include "engine/graph/build.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ static char *share_path(char *out, size_t size, const struct mgb_graph *graph,
     return out;
 }
 
-static enum mgb_status item_add(struct mgb_graph *graph, struct mgb_share_item item, const char *path)
+static enum mgb_status item_add(struct mgb_graph *graph, struct mgb_share_item item,
+                                const char *path)
 {
     item.path = mgb_pool_copy(&graph->builder->pool, path);
     if (!item.path || !mgb_vector_push(&graph->builder->share_items, item))
@@ -35,7 +36,8 @@ static enum mgb_status item_add(struct mgb_graph *graph, struct mgb_share_item i
     return MGB_OK;
 }
 
-/* The first item of `path` (variables) or the first sub-model (path NULL) that this use has not taken; or NULL. */
+/* The first item of `path` (variables) or the first sub-model (path NULL) that this use has not
+ * taken; or NULL. */
 static struct mgb_share_item *item_take(struct mgb_graph *graph, int share, const char *path)
 {
     struct mgb_graph_builder *builder = graph->builder;
@@ -85,8 +87,9 @@ enum mgb_status mgb_share_note(struct mgb_graph *graph, int variable, const char
     if (!open)
         return MGB_OK;
     share_path(path, sizeof path, graph, open, name);
-    return item_add(graph, (struct mgb_share_item){.share = open->share, .variable = variable,
-                                                   .handed_out = 1}, path);
+    return item_add(
+        graph, (struct mgb_share_item){.share = open->share, .variable = variable, .handed_out = 1},
+        path);
 }
 
 static enum mgb_status share_make(struct mgb_graph *graph, int *share)
@@ -97,8 +100,10 @@ static enum mgb_status share_make(struct mgb_graph *graph, int *share)
         return mgb_graph_no_memory(graph);
     int made = graph->builder->share_uses.count;
     if (outer)
-        MGB_TRY(item_add(graph, (struct mgb_share_item){.share = outer->share, .variable = -1,
-                                                        .inner = made, .handed_out = 1}, ""));
+        MGB_TRY(item_add(graph,
+                         (struct mgb_share_item){
+                             .share = outer->share, .variable = -1, .inner = made, .handed_out = 1},
+                         ""));
     *share = made;
     return MGB_OK;
 }

@@ -1,4 +1,5 @@
-/* The stable text form: declarations first, then one operator a line under its section. "N" is the batch. */
+/* The stable text form: declarations first, then one operator a line under its section. "N" is the
+ * batch. */
 #include "engine/graph/op.h"
 
 void mgb_text_free(char *text)
@@ -71,7 +72,8 @@ static void variable_add(struct mgb_text *text, const struct mgb_variable *v)
     mgb_text_add(text, "\n");
 }
 
-static void node_add(struct mgb_text *text, const struct mgb_graph *graph, const struct mgb_node *node)
+static void node_add(struct mgb_text *text, const struct mgb_graph *graph,
+                     const struct mgb_node *node)
 {
     const struct mgb_op_rules *rules = mgb_op_rules_get(node->kind);
     mgb_text_add(text, "%s = %s(", node->name, mgb_op_name(node->kind));
@@ -93,8 +95,8 @@ static void node_add(struct mgb_text *text, const struct mgb_graph *graph, const
     mgb_text_add(text, "\n");
 }
 
-static void section_add(struct mgb_text *text, const struct mgb_graph *graph, enum mgb_section section,
-                        const char *title)
+static void section_add(struct mgb_text *text, const struct mgb_graph *graph,
+                        enum mgb_section section, const char *title)
 {
     mgb_text_add(text, "%s\n", title);
     for (int i = 0; i < graph->node_count; i++) {
@@ -147,7 +149,8 @@ enum mgb_status mgb_graph_text(char **out, const struct mgb_graph *graph)
     struct mgb_text text = {0};
     *out = NULL;
     if (!graph->finished)
-        return mgb_fail(MGB_STATE, "model '%s' has no text form before it is finished", graph->name);
+        return mgb_fail(MGB_STATE, "model '%s' has no text form before it is finished",
+                        graph->name);
     mgb_text_add(&text, "model %s\n", graph->name);
     declarations_add(&text, graph);
     section_add(&text, graph, MGB_SECTION_FORWARD, "forward");

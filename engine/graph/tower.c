@@ -1,6 +1,6 @@
-/* build = "tower": the builder runs once a tower. Tower 0 makes the graph; a later tower adds nothing to it but must make
- * the same operators in the same order, and the variables it makes anew become that tower's own copies ("twins" of those
- * that tower 0 uses in their place). */
+/* build = "tower": the builder runs once a tower. Tower 0 makes the graph; a later tower adds
+ * nothing to it but must make the same operators in the same order, and the variables it makes anew
+ * become that tower's own copies ("twins" of those that tower 0 uses in their place). */
 #include "engine/graph/build.h"
 
 #include "engine/graph/op.h"
@@ -16,8 +16,8 @@ enum mgb_status mgb_graph_begin_tower(struct mgb_graph *graph, int tower)
     struct mgb_graph_builder *builder = graph->builder;
     MGB_TRY(mgb_graph_check_open(graph, "begin_tower"));
     if (builder->tower >= 0)
-        return mgb_fail(MGB_STATE, "begin_tower: tower %d of model '%s' is not ended", builder->tower,
-                        graph->name);
+        return mgb_fail(MGB_STATE, "begin_tower: tower %d of model '%s' is not ended",
+                        builder->tower, graph->name);
     if (tower != graph->towers_built)
         return mgb_fail(MGB_STATE, "begin_tower: tower %d of model '%s' comes next, not %d",
                         graph->towers_built, graph->name, tower);
@@ -62,8 +62,10 @@ enum mgb_status mgb_graph_end_tower(struct mgb_graph *graph)
     return MGB_OK;
 }
 
-/* An operand of a later tower stands where tower 0 has tensor `first`: the same tensor, or a variable of its own. */
-static enum mgb_status tower_match_input(struct mgb_graph *graph, const char *where, int first, int given)
+/* An operand of a later tower stands where tower 0 has tensor `first`: the same tensor, or a
+ * variable of its own. */
+static enum mgb_status tower_match_input(struct mgb_graph *graph, const char *where, int first,
+                                         int given)
 {
     int tower = graph->builder->tower, variable = given - MGB_TOWER_READ;
     char one[160], other[160];
@@ -87,7 +89,8 @@ static enum mgb_status tower_match_input(struct mgb_graph *graph, const char *wh
     return MGB_OK;
 }
 
-static bool attributes_equal(const struct mgb_node *a, const struct mgb_node_request *b, bool *equal)
+static bool attributes_equal(const struct mgb_node *a, const struct mgb_node_request *b,
+                             bool *equal)
 {
     const struct mgb_op_rules *rules = mgb_op_rules_get(a->kind);
     struct mgb_node other = {.kind = b->kind, .a = b->a};
@@ -105,7 +108,8 @@ static bool attributes_equal(const struct mgb_node *a, const struct mgb_node_req
 }
 
 enum mgb_status mgb_tower_replay(struct mgb_graph *graph, int *out,
-                                 const struct mgb_node_request *request, const struct mgb_shape *shape)
+                                 const struct mgb_node_request *request,
+                                 const struct mgb_shape *shape)
 {
     struct mgb_graph_builder *builder = graph->builder;
     char where[256], label[160];
@@ -117,8 +121,8 @@ enum mgb_status mgb_tower_replay(struct mgb_graph *graph, int *out,
     const struct mgb_node *first = &graph->nodes[builder->tower_ops.at[builder->cursor.op]];
     mgb_graph_tensor_label(label, sizeof label, graph, first->outputs[0]);
     if (first->kind != request->kind || first->input_count != request->input_count)
-        return mgb_fail(MGB_INVALID, "tower %d: %s stands where tower 0 made %s '%s'", builder->tower,
-                        where, mgb_op_name(first->kind), label);
+        return mgb_fail(MGB_INVALID, "tower %d: %s stands where tower 0 made %s '%s'",
+                        builder->tower, where, mgb_op_name(first->kind), label);
     bool equal;
     if (!attributes_equal(first, request, &equal))
         return mgb_graph_no_memory(graph);
@@ -162,7 +166,9 @@ enum mgb_status mgb_graph_resolve_twins(struct mgb_graph *graph)
             return mgb_fail(MGB_INVALID, "variable '%s' of tower %d is read by no operator",
                             builder->variables.at[i].raw, info->tower);
         if (info->twin >= 0)
-            builder->twins[(size_t)info->tower * (size_t)graph->variable_count + (size_t)info->twin] = i;
+            builder
+                ->twins[(size_t)info->tower * (size_t)graph->variable_count + (size_t)info->twin] =
+                i;
     }
     for (int i = 0; i < graph->variable_count; i++)
         twins_set_owner(graph, i);

@@ -42,7 +42,8 @@ static enum mgb_status init_check(const char *name, const struct mgb_init *init)
                             (double)init->value);
         return MGB_OK;
     }
-    return mgb_fail(MGB_INVALID, "variable '%s': no initialiser has number %d", name, (int)init->kind);
+    return mgb_fail(MGB_INVALID, "variable '%s': no initialiser has number %d", name,
+                    (int)init->kind);
 }
 
 static enum mgb_status variable_add(struct mgb_graph *graph, int *variable, const char *name,
@@ -112,7 +113,8 @@ enum mgb_status mgb_graph_read(struct mgb_graph *graph, int *tensor, int variabl
     return MGB_OK;
 }
 
-/* After finish the gradient stays in the graph: a variable that is not trainable is only left out of the update. */
+/* After finish the gradient stays in the graph: a variable that is not trainable is only left out
+ * of the update. */
 enum mgb_status mgb_graph_freeze(struct mgb_graph *graph, int variable, bool frozen)
 {
     if (variable < 0 || variable >= graph->variable_count)

@@ -1,7 +1,7 @@
 /* Where a window fits: padding rules and output sizes of convolution and pooling.
  *
- * "same" is TensorFlow's: out = ceil(in / stride), what is missing is padded, the odd element at the bottom and right
- * (https://www.tensorflow.org/api_docs/python/tf/nn, notes on padding). */
+ * "same" is TensorFlow's: out = ceil(in / stride), what is missing is padded, the odd element at
+ * the bottom and right (https://www.tensorflow.org/api_docs/python/tf/nn, notes on padding). */
 #include "engine/graph/op.h"
 
 static const char *padding_name(const struct mgb_window *window, char out[48])
@@ -35,7 +35,8 @@ static enum mgb_status window_fill(const struct mgb_op_call *call, const char *w
             return mgb_op_fail(call, "a stride of %dx%d; give at least 1", window->stride[0],
                                window->stride[1]);
         if (window->dilation[i] < 1 || (pools && window->dilation[i] != 1))
-            return mgb_op_fail(call, "a dilation of %dx%d", window->dilation[0], window->dilation[1]);
+            return mgb_op_fail(call, "a dilation of %dx%d", window->dilation[0],
+                               window->dilation[1]);
         if (window->pad[i] < 0 || (pools && window->pad[i] >= window->size[i]))
             return mgb_op_fail(call, "a padding of %dx%d with a %s of %dx%d", window->pad[0],
                                window->pad[1], word, window->size[0], window->size[1]);
@@ -49,7 +50,8 @@ static enum mgb_status window_fill(const struct mgb_op_call *call, const char *w
 }
 
 /* One axis; 0 when the window does not fit. */
-static int64_t axis_resolve(const struct mgb_window *window, int axis, int64_t in, int *before, int *after)
+static int64_t axis_resolve(const struct mgb_window *window, int axis, int64_t in, int *before,
+                            int *after)
 {
     int64_t reach = (int64_t)(window->size[axis] - 1) * window->dilation[axis] + 1;
     int64_t stride = window->stride[axis], out, total;

@@ -9,11 +9,13 @@ struct mgb_optimizer mgb_optimizer_default(enum mgb_optimizer_kind kind)
     case MGB_SGD:
         return (struct mgb_optimizer){.kind = MGB_SGD, .lr = 0.01f};
     case MGB_RMSPROP:
-        return (struct mgb_optimizer){.kind = MGB_RMSPROP, .lr = 0.001f, .rho = 0.9f, .epsilon = 1e-7f};
+        return (struct mgb_optimizer){
+            .kind = MGB_RMSPROP, .lr = 0.001f, .rho = 0.9f, .epsilon = 1e-7f};
     case MGB_ADAGRAD:
         return (struct mgb_optimizer){.kind = MGB_ADAGRAD, .lr = 0.01f, .epsilon = 1e-7f};
     case MGB_ADADELTA:
-        return (struct mgb_optimizer){.kind = MGB_ADADELTA, .lr = 1.0f, .rho = 0.95f, .epsilon = 1e-7f};
+        return (struct mgb_optimizer){
+            .kind = MGB_ADADELTA, .lr = 1.0f, .rho = 0.95f, .epsilon = 1e-7f};
     case MGB_ADAM:
         return (struct mgb_optimizer){
             .kind = MGB_ADAM, .lr = 0.001f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-7f};

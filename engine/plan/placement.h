@@ -1,4 +1,5 @@
-/* Placement from inside: the steps from what was asked to what is in effect. Private to engine/plan/placement*.c. */
+/* Placement from inside: the steps from what was asked to what is in effect. Private to
+ * engine/plan/placement*.c. */
 #ifndef MGB_PLAN_PLACEMENT_H
 #define MGB_PLAN_PLACEMENT_H
 
@@ -19,7 +20,7 @@ struct mgb_resolver {
     struct mgb_effective *out;
     struct mgb_pool *pool;
     const struct mgb_like_preset *like; /* NULL: none */
-    int *towers; /* devices, merge order */
+    int *towers;                        /* devices, merge order */
 };
 
 /* What a `like` stands for. A place of kind UNSET means: as without it. */
@@ -27,9 +28,18 @@ struct mgb_like_preset {
     const char *name;
     enum mgb_strategy strategy;
     struct mgb_device_name weights_at, sum_at;
-    bool first_gpu; /* loss, sum and update on the first listed GPU; cpu_merge concerns the join alone (Keras) */
+    /* Loss, sum and update on the first listed GPU; cpu_merge concerns the join alone (Keras). */
+    bool first_gpu;
     enum mgb_relocation relocation;
 };
+
+/* Values from text; false when it is none. Those with `**text` move it past
+ * what was read. */
+bool mgb_value_read_int(int *out, const char **text, int most);
+bool mgb_value_read_decimal(double *out, const char **text); /* whatever the locale's point */
+bool mgb_value_read_bool(bool *out, const char *text);       /* true, no, on, 0, ... */
+bool mgb_value_read_bytes(int64_t *out, const char *text); /* "4GiB", "512 MB", "65536"; above 0 */
+const char *mgb_value_skip_blanks(const char *text);
 
 bool mgb_option_given(const struct mgb_placement *placement, enum mgb_option_id id);
 bool mgb_option_in_effect(enum mgb_option_id id, enum mgb_strategy strategy);
@@ -44,7 +54,7 @@ enum mgb_status mgb_resolve_places(struct mgb_resolver *resolver);
 void mgb_resolve_exchange(struct mgb_resolver *resolver); /* all-reduce, buckets */
 
 /* The device of `name`, or MGB_MISSING naming it, `option` and what is there. */
-enum mgb_status mgb_resolve_device(const struct mgb_resolver *resolver, int *device, const char *option,
-                                   struct mgb_device_name name);
+enum mgb_status mgb_resolve_device(const struct mgb_resolver *resolver, int *device,
+                                   const char *option, struct mgb_device_name name);
 
 #endif

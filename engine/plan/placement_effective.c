@@ -1,8 +1,9 @@
-/* What is in effect, option by option, as text: for the database, the screen and `r.placement.effective`. */
+/* What is in effect, option by option, as text: for the database, the screen and
+ * `r.placement.effective`. */
 #include "engine/plan/placement.h"
 
-static const char *device_text(char out[MGB_DEVICE_NAME_MAX], const struct mgb_topology *topology, int device,
-                               bool spread)
+static const char *device_text(char out[MGB_DEVICE_NAME_MAX], const struct mgb_topology *topology,
+                               int device, bool spread)
 {
     if (device >= 0)
         return mgb_device_format(out, topology->devices[device].name);
@@ -10,7 +11,8 @@ static const char *device_text(char out[MGB_DEVICE_NAME_MAX], const struct mgb_t
 }
 
 /* A count when the towers are /gpu:0 and so on, else the ids in merge order. */
-static void gpus_text(char *out, size_t size, const struct mgb_effective *e, const struct mgb_topology *topology)
+static void gpus_text(char *out, size_t size, const struct mgb_effective *e,
+                      const struct mgb_topology *topology)
 {
     size_t used = 0;
     bool in_order = true;
@@ -51,7 +53,8 @@ static const char *enum_text(enum mgb_option_id id, int value)
     return mgb_placement_options()[id].values[value];
 }
 
-static void numbers_text(char *out, size_t size, const struct mgb_effective *e, enum mgb_option_id id)
+static void numbers_text(char *out, size_t size, const struct mgb_effective *e,
+                         enum mgb_option_id id)
 {
     if (id == MGB_OPTION_BATCH)
         mgb_format(out, size, "%d", e->batch_per_gpu);

@@ -1,11 +1,13 @@
-/* The table of placement options: names, kinds, values and where each has a meaning. Script keys, command line flags,
- * database columns and help come from here. */
+/* The table of placement options: names, kinds, values and where each has a meaning. Script keys,
+ * command line flags, database columns and help come from here. */
 #include "engine/plan/placement.h"
 
 #include <string.h>
 
-static const char *const strategy_names[] = {"outputs", "gradients", "allreduce", "independent", NULL};
-static const char *const like_names[] = {"none", "keras", "deep_qa", "tf_ps", "tf_replicated", "ddp", NULL};
+static const char *const strategy_names[] = {"outputs", "gradients", "allreduce", "independent",
+                                             NULL};
+static const char *const like_names[] = {"none",          "keras", "deep_qa", "tf_ps",
+                                         "tf_replicated", "ddp",   NULL};
 static const char *const relocation_names[] = {"move", "clone", NULL};
 static const char *const allreduce_names[] = {"auto", "ring", "tree", "nccl", "hierarchical", NULL};
 static const char *const wire_names[] = {"f32", "f16", "bf16", NULL};

@@ -4,14 +4,15 @@
 #define SEVERAL (-2)
 #define NOWHERE (-1)
 
-enum mgb_status mgb_resolve_device(const struct mgb_resolver *resolver, int *device, const char *option,
-                                   struct mgb_device_name name)
+enum mgb_status mgb_resolve_device(const struct mgb_resolver *resolver, int *device,
+                                   const char *option, struct mgb_device_name name)
 {
     char wanted[MGB_DEVICE_NAME_MAX], present[256];
     *device = mgb_topology_find(resolver->topology, name);
     if (*device >= 0)
         return MGB_OK;
-    return mgb_fail(MGB_MISSING, "%s: wanted %s, present %s", option, mgb_device_format(wanted, name),
+    return mgb_fail(MGB_MISSING, "%s: wanted %s, present %s", option,
+                    mgb_device_format(wanted, name),
                     mgb_topology_list(present, sizeof present, resolver->topology));
 }
 
@@ -20,7 +21,7 @@ static int first_gpu(const struct mgb_resolver *resolver)
     return resolver->towers[0];
 }
 
-/* --- a device for each variable ---------------------------------------------------------------------------------- */
+/* --- a device for each variable --- */
 static int *devices_make(struct mgb_resolver *resolver)
 {
     int count = resolver->graph->variable_count;
@@ -33,7 +34,8 @@ static void devices_fill(const struct mgb_resolver *resolver, int *devices, int 
         devices[i] = device;
 }
 
-/* Each variable, in order of definition, to the listed GPU with the fewest bytes so far, as tf_cnn_benchmarks does. */
+/* Each variable, in order of definition, to the listed GPU with the fewest bytes so far, as
+ * tf_cnn_benchmarks does. */
 static enum mgb_status devices_spread(const struct mgb_resolver *resolver, int *devices)
 {
     int towers = resolver->out->tower_count;
@@ -52,8 +54,8 @@ static enum mgb_status devices_spread(const struct mgb_resolver *resolver, int *
     return MGB_OK;
 }
 
-static enum mgb_status devices_set(const struct mgb_resolver *resolver, int *devices, const char *option,
-                                   struct mgb_device_name name)
+static enum mgb_status devices_set(const struct mgb_resolver *resolver, int *devices,
+                                   const char *option, struct mgb_device_name name)
 {
     int device;
     if (name.kind == MGB_DEVICE_SPREAD)
@@ -87,7 +89,7 @@ static int devices_common(const struct mgb_resolver *resolver, const int *device
     return resolver->graph->variable_count > 0 ? devices[0] : none;
 }
 
-/* --- weights and update ------------------------------------------------------------------------------------------ */
+/* --- weights and update --- */
 static struct mgb_device_name weights_wish(const struct mgb_resolver *resolver)
 {
     const struct mgb_placement *p = resolver->asked;
@@ -140,17 +142,18 @@ static enum mgb_status resolve_update(struct mgb_resolver *resolver)
     return MGB_OK;
 }
 
-/* --- where towers meet ------------------------------------------------------------------------------------------- */
+/* --- where towers meet --- */
 /* By flag: /cpu:0 or the first listed GPU. Keras's flag moves the join only, whoever set it. */
 static struct mgb_device_name merge_by_flag(const struct mgb_resolver *resolver, bool join)
 {
     struct mgb_device_name cpu = {MGB_DEVICE_CPU, 0, 0};
-    bool to_cpu = resolver->asked->cpu_merge && (join || !(resolver->like && resolver->like->first_gpu));
+    bool to_cpu =
+        resolver->asked->cpu_merge && (join || !(resolver->like && resolver->like->first_gpu));
     return to_cpu ? cpu : resolver->topology->devices[first_gpu(resolver)].name;
 }
 
-static struct mgb_device_name merge_wish(const struct mgb_resolver *resolver, struct mgb_device_name place,
-                                         bool join, bool sum)
+static struct mgb_device_name merge_wish(const struct mgb_resolver *resolver,
+                                         struct mgb_device_name place, bool join, bool sum)
 {
     const struct mgb_placement *p = resolver->asked;
     if (place.kind != MGB_DEVICE_UNSET)
@@ -174,7 +177,8 @@ static const char *merge_option(const struct mgb_resolver *resolver, struct mgb_
 static enum mgb_status resolve_sum(struct mgb_resolver *resolver)
 {
     struct mgb_effective *out = resolver->out;
-    struct mgb_device_name place = resolver->asked->sum_at, wish = merge_wish(resolver, place, false, true);
+    struct mgb_device_name place = resolver->asked->sum_at,
+                           wish = merge_wish(resolver, place, false, true);
     int *sum = devices_make(resolver);
     if (!sum)
         return mgb_fail(MGB_NO_MEMORY, "placement: out of memory");
@@ -197,8 +201,10 @@ enum mgb_status mgb_resolve_places(struct mgb_resolver *resolver)
     MGB_TRY(resolve_sum(resolver));
     if (out->strategy != MGB_OUTPUTS)
         return MGB_OK;
-    MGB_TRY(mgb_resolve_device(resolver, &out->join_at, merge_option(resolver, p->join_at, "join_at"),
+    MGB_TRY(mgb_resolve_device(resolver, &out->join_at,
+                               merge_option(resolver, p->join_at, "join_at"),
                                merge_wish(resolver, p->join_at, true, false)));
-    return mgb_resolve_device(resolver, &out->loss_at, merge_option(resolver, p->loss_at, "loss_at"),
+    return mgb_resolve_device(resolver, &out->loss_at,
+                              merge_option(resolver, p->loss_at, "loss_at"),
                               merge_wish(resolver, p->loss_at, false, false));
 }

@@ -1,5 +1,5 @@
-/* What is refused before any place is looked up: options that mean nothing under the strategy they were given with,
- * contradictions, and what this version cannot do. */
+/* What is refused before any place is looked up: options that mean nothing under the strategy they
+ * were given with, contradictions, and what this version cannot do. */
 #include "engine/plan/placement.h"
 
 static const char *strategy_name(enum mgb_strategy strategy)
@@ -38,12 +38,13 @@ static enum mgb_status refuse_meaningless(const struct mgb_resolver *resolver)
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
         bool fresh = (resolver->fresh & resolver->asked->given) >> i & 1;
         if (fresh && !mgb_option_in_effect((enum mgb_option_id)i, strategy))
-            return mgb_fail(MGB_INVALID,
-                            "%s has no meaning under %s = %s: %s; leave it out, or give it in another "
-                            "call to keep it for later",
-                            options[i].name, by_like ? "like" : "strategy",
-                            by_like ? resolver->like->name : strategy_name(strategy),
-                            meaningless_reason(strategy, (enum mgb_option_id)i));
+            return mgb_fail(
+                MGB_INVALID,
+                "%s has no meaning under %s = %s: %s; leave it out, or give it in another "
+                "call to keep it for later",
+                options[i].name, by_like ? "like" : "strategy",
+                by_like ? resolver->like->name : strategy_name(strategy),
+                meaningless_reason(strategy, (enum mgb_option_id)i));
     }
     return MGB_OK;
 }
@@ -73,26 +74,28 @@ enum mgb_status mgb_resolve_contradictions(const struct mgb_resolver *resolver)
         return MGB_OK; /* parked, all of them */
     if (mgb_option_given(p, MGB_OPTION_CPU_RELOCATION) && p->cpu_relocation &&
         p->weights_at.kind != MGB_DEVICE_UNSET && !is_host_cpu(p->weights_at))
-        return mgb_fail(MGB_INVALID,
-                        "cpu_relocation = true puts the weights on /cpu:0 and weights_at = %s elsewhere: "
-                        "give one of them",
-                        mgb_device_format(device, p->weights_at));
+        return mgb_fail(
+            MGB_INVALID,
+            "cpu_relocation = true puts the weights on /cpu:0 and weights_at = %s elsewhere: "
+            "give one of them",
+            mgb_device_format(device, p->weights_at));
     if (mgb_option_given(p, MGB_OPTION_CPU_MERGE) && p->merge_at.kind != MGB_DEVICE_UNSET) {
         struct mgb_device_name meant = {MGB_DEVICE_CPU, 0, 0};
         if (!p->cpu_merge)
             meant = first_listed(p);
         if (!mgb_device_equal(meant, p->merge_at))
-            return mgb_fail(MGB_INVALID,
-                            "cpu_merge = %s merges on %s and merge_at = %s elsewhere: give one of them",
-                            p->cpu_merge ? "true" : "false", mgb_device_format(wanted, meant),
-                            mgb_device_format(device, p->merge_at));
+            return mgb_fail(
+                MGB_INVALID,
+                "cpu_merge = %s merges on %s and merge_at = %s elsewhere: give one of them",
+                p->cpu_merge ? "true" : "false", mgb_device_format(wanted, meant),
+                mgb_device_format(device, p->merge_at));
     }
     return MGB_OK;
 }
 
 /* A setting that the engine lacks, when it would be in effect. */
-static enum mgb_status refuse_setting(const struct mgb_resolver *resolver, enum mgb_option_id id, bool wanted,
-                                      const char *instead)
+static enum mgb_status refuse_setting(const struct mgb_resolver *resolver, enum mgb_option_id id,
+                                      bool wanted, const char *instead)
 {
     char value[64];
     if (!wanted || !mgb_option_in_effect(id, resolver->out->strategy))

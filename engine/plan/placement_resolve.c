@@ -1,18 +1,25 @@
-/* From what was asked to what is in effect: explicit place > merge_at > the two flags > like > defaults. This file has the
- * order of the steps and `like`; places, towers and refusals have files of their own. */
+/* From what was asked to what is in effect: explicit place > merge_at > the two flags > like >
+ * defaults. This file has the order of the steps and `like`; places, towers and refusals have files
+ * of their own. */
 #include "engine/plan/placement.h"
 
 /* What each system does (reference/ancestors.md):
- * keras (1.1): outputs are joined on the host or the first listed GPU as cpu_merge says; the loss, the last gradient sum
- *   and the slots are made outside any scope and land on the first GPU; relocation leaves the original behind.
- * deep_qa (3.1): variables are pinned to the host, gradients averaged there, the update beside the variables.
- * tf_ps (4.1): tf_cnn_benchmarks' parameter_server with its default local_parameter_device = gpu: each variable on the GPU
- *   that holds the fewest elements so far, its gradients summed and applied beside it. Hence weights and sum are spread.
- * tf_replicated (4.1), ddp (4.3): mirrored weights, all-reduced gradients. The first adds where the second averages;
- *   here both take the mean over the global batch, and they differ in name only until the algorithm is given.
- */
+ * keras (1.1): outputs are joined on the host or the first listed GPU as cpu_merge says; the loss,
+ * the last gradient sum and the slots are made outside any scope and land on the first GPU;
+ * relocation leaves the original behind.
+ * deep_qa (3.1): variables are pinned to the host, gradients averaged there, the update beside the
+ * variables.
+ * tf_ps (4.1): tf_cnn_benchmarks' parameter_server with its default local_parameter_device = gpu:
+ * each variable on the GPU that holds the fewest elements so far, its gradients summed and applied
+ * beside it. Hence weights and sum are spread.
+ * tf_replicated (4.1), ddp (4.3): mirrored weights, all-reduced gradients. The first adds where the
+ * second averages; here both take the mean over the global batch, and they differ in name only
+ * until the algorithm is given. */
 static const struct mgb_like_preset presets[] = {
-    [MGB_LIKE_KERAS] = {.name = "keras", .strategy = MGB_OUTPUTS, .first_gpu = true, .relocation = MGB_CLONE},
+    [MGB_LIKE_KERAS] = {.name = "keras",
+                        .strategy = MGB_OUTPUTS,
+                        .first_gpu = true,
+                        .relocation = MGB_CLONE},
     [MGB_LIKE_DEEP_QA] = {.name = "deep_qa",
                           .strategy = MGB_GRADIENTS,
                           .weights_at = {MGB_DEVICE_CPU, 0, 0},
@@ -47,7 +54,8 @@ static enum mgb_status resolve_threads(struct mgb_resolver *resolver)
     if (out->threads < 1)
         out->threads = 1;
     if (resolver->asked->threads < 0)
-        return mgb_fail(MGB_INVALID, "threads = %d: give a whole number from 1", resolver->asked->threads);
+        return mgb_fail(MGB_INVALID, "threads = %d: give a whole number from 1",
+                        resolver->asked->threads);
     if (resolver->asked->threads > 0)
         out->threads = resolver->asked->threads;
     out->oversubscribed = cpu && (int64_t)out->threads * out->tower_count > cores;

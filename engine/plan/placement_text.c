@@ -1,89 +1,23 @@
-/* Placement options from text and back: what scripts, flags and the terminal program all go through. */
+/* Placement options from text and back: what scripts, flags and the terminal program all go
+ * through. */
 #include "engine/plan/placement.h"
 #include <mgb/text.h>
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#define COUNT_MOST 1000000 /* GPUs of a simulated machine; examples of a batch are bounded by int alone */
+/* GPUs of a simulated machine. */
+#define COUNT_MOST 1000000
 
-static enum mgb_status value_fail(const struct mgb_option *option, const char *value, const char *possible)
+static enum mgb_status value_fail(const struct mgb_option *option, const char *value,
+                                  const char *possible)
 {
     return mgb_fail(MGB_INVALID, "%s = %.60s: give %s", option->name, value, possible);
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------ */
-static bool read_bool(bool *out, const char *text)
-{
-    static const char *const words[] = {"true", "false", "yes", "no", "on", "off", "1", "0"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcasecmp(text, words[i]) == 0) {
-            *out = i % 2 == 0;
-            return true;
-        }
-    return false;
-}
-
-static const char *skip_blanks(const char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    return text;
-}
-
-/* A decimal number at `*text`, whatever the locale's point; moves past it. */
-static bool read_decimal(double *out, const char **text)
-{
-    const char *c = *text;
-    double value = 0, place = 1;
-    int digits = 0;
-    for (; isdigit((unsigned char)*c); c++, digits++)
-        value = value * 10 + (*c - '0');
-    if (*c == '.')
-        for (c++; isdigit((unsigned char)*c); c++, digits++)
-            value += (*c - '0') * (place /= 10);
-    *out = value;
-    *text = c;
-    return digits > 0 && digits <= 18;
-}
-
-static bool read_int(int *out, const char **text, int most)
-{
-    long long value = 0;
-    const char *c = *text;
-    int digits = 0;
-    for (; isdigit((unsigned char)*c) && value <= most; c++, digits++)
-        value = value * 10 + (*c - '0');
-    *out = (int)value;
-    *text = c;
-    return digits > 0 && value <= most;
-}
-
-/* "4GiB", "512 MB", "65536". */
-static bool read_bytes(int64_t *out, const char *text)
-{
-    static const struct {
-        const char *unit;
-        double bytes;
-    } units[] = {{"", 1},          {"B", 1},          {"KiB", 1024.0},      {"MiB", 1048576.0},
-                 {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}, {"KB", 1e3}, {"MB", 1e6},
-                 {"GB", 1e9},      {"TB", 1e12}};
-    double value;
-    if (!read_decimal(&value, &text))
-        return false;
-    text = skip_blanks(text);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcasecmp(text, units[i].unit) == 0 && value * units[i].bytes < 9e18) {
-            *out = (int64_t)(value * units[i].bytes);
-            return *out > 0;
-        }
-    return false;
-}
-
-/* --- setting ----------------------------------------------------------------------------------------------------- */
+/* --- setting --- */
 static bool *bool_of(struct mgb_placement *p, enum mgb_option_id id)
 {
     return id == MGB_OPTION_CPU_RELOCATION ? &p->cpu_relocation
@@ -151,7 +85,8 @@ static int enum_get(const struct mgb_placement *p, enum mgb_option_id id)
                                          : (int)p->recompute;
 }
 
-static enum mgb_status set_enum(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_enum(struct mgb_placement *p, const struct mgb_option *option,
+                                const char *value)
 {
     char all[160] = "";
     size_t used = 0;
@@ -166,26 +101,29 @@ static enum mgb_status set_enum(struct mgb_placement *p, const struct mgb_option
     return value_fail(option, value, all);
 }
 
-static enum mgb_status set_choice(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_choice(struct mgb_placement *p, const struct mgb_option *option,
+                                  const char *value)
 {
     bool yes;
     if (strcasecmp(value, "auto") == 0) {
         *choice_of(p, option->id) = MGB_CHOICE_AUTO;
         return MGB_OK;
     }
-    if (!read_bool(&yes, value))
+    if (!mgb_value_read_bool(&yes, value))
         return value_fail(option, value, "auto, true or false");
     *choice_of(p, option->id) = yes ? MGB_CHOICE_YES : MGB_CHOICE_NO;
     return MGB_OK;
 }
 
-static enum mgb_status set_device(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_device(struct mgb_placement *p, const struct mgb_option *option,
+                                  const char *value)
 {
     struct mgb_device_name name;
     bool may_spread = option->id == MGB_OPTION_WEIGHTS_AT || option->id == MGB_OPTION_SUM_AT;
     if (mgb_device_parse(&name, value) != MGB_OK)
-        return value_fail(option, value, may_spread ? "a device (/cpu:0, /gpu:1) or spread"
-                                                    : "a device (/cpu:0, /gpu:1)");
+        return value_fail(option, value,
+                          may_spread ? "a device (/cpu:0, /gpu:1) or spread"
+                                     : "a device (/cpu:0, /gpu:1)");
     if (name.kind == MGB_DEVICE_SPREAD && !may_spread)
         return value_fail(option, value, "one device; only weights_at and sum_at can be spread");
     *device_of(p, option->id) = name;
@@ -193,27 +131,28 @@ static enum mgb_status set_device(struct mgb_placement *p, const struct mgb_opti
 }
 
 /* "2,0,3" and "{2, 0, 3}"; one id in braces is a list too. */
-static enum mgb_status set_list(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_list(struct mgb_placement *p, const struct mgb_option *option,
+                                const char *value)
 {
     static const char possible[] = "a count from 0, or ids in merge order, as 2,0,3";
     bool braces = *value == '{' || *value == '[';
     char close = *value == '{' ? '}' : ']';
-    const char *c = skip_blanks(value + braces);
+    const char *c = mgb_value_skip_blanks(value + braces);
     int ids[MGB_MAX_LISTED_GPUS], count = 0;
     if (braces && *c == close)
         return value_fail(option, value, "at least one id; 0 runs one tower on /cpu:0");
     for (;;) {
         if (count == MGB_MAX_LISTED_GPUS)
-            return mgb_fail(MGB_INVALID, "%s: a list has at most %d ids; give a count", option->name,
-                            MGB_MAX_LISTED_GPUS);
-        if (!read_int(&ids[count++], &c, COUNT_MOST))
+            return mgb_fail(MGB_INVALID, "%s: a list has at most %d ids; give a count",
+                            option->name, MGB_MAX_LISTED_GPUS);
+        if (!mgb_value_read_int(&ids[count++], &c, COUNT_MOST))
             return value_fail(option, value, possible);
-        c = skip_blanks(c);
+        c = mgb_value_skip_blanks(c);
         if (*c != ',')
             break;
-        c = skip_blanks(c + 1);
+        c = mgb_value_skip_blanks(c + 1);
     }
-    if (braces ? *c != close || *skip_blanks(c + 1) : *c != '\0')
+    if (braces ? *c != close || *mgb_value_skip_blanks(c + 1) : *c != '\0')
         return value_fail(option, value, possible);
     p->listed = count;
     p->gpus = count;
@@ -221,12 +160,13 @@ static enum mgb_status set_list(struct mgb_placement *p, const struct mgb_option
     return MGB_OK;
 }
 
-static enum mgb_status set_gpus(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_gpus(struct mgb_placement *p, const struct mgb_option *option,
+                                const char *value)
 {
     const char *c = value;
     int count;
     if (!strpbrk(value, ",{[")) {
-        if (!read_int(&count, &c, COUNT_MOST) || *c != '\0')
+        if (!mgb_value_read_int(&count, &c, COUNT_MOST) || *c != '\0')
             return value_fail(option, value, "a count from 0, or ids in merge order, as 2,0,3");
         p->gpus = count;
         p->listed = 0;
@@ -235,32 +175,36 @@ static enum mgb_status set_gpus(struct mgb_placement *p, const struct mgb_option
     return set_list(p, option, value);
 }
 
-static enum mgb_status set_number(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_number(struct mgb_placement *p, const struct mgb_option *option,
+                                  const char *value)
 {
     const char *c = value;
     double number;
-    if (!read_decimal(&number, &c) || *c != '\0' || number <= 0 || number > 1e6)
+    if (!mgb_value_read_decimal(&number, &c) || *c != '\0' || number <= 0 || number > 1e6)
         return value_fail(option, value, "a size in MiB, above 0");
     p->bucket_mib = number;
     return MGB_OK;
 }
 
-static enum mgb_status set_int(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_int(struct mgb_placement *p, const struct mgb_option *option,
+                               const char *value)
 {
     const char *c = value;
     int number;
-    if (!read_int(&number, &c, INT_MAX) || *c != '\0' || number < 1)
+    if (!mgb_value_read_int(&number, &c, INT_MAX) || *c != '\0' || number < 1)
         return value_fail(option, value, "a whole number from 1");
     *int_of(p, option->id) = number;
     return MGB_OK;
 }
 
-static enum mgb_status set_value(struct mgb_placement *p, const struct mgb_option *option, const char *value)
+static enum mgb_status set_value(struct mgb_placement *p, const struct mgb_option *option,
+                                 const char *value)
 {
     switch (option->kind) {
     case MGB_KIND_BOOL:
-        return read_bool(bool_of(p, option->id), value) ? MGB_OK
-                                                        : value_fail(option, value, "true or false");
+        return mgb_value_read_bool(bool_of(p, option->id), value)
+                   ? MGB_OK
+                   : value_fail(option, value, "true or false");
     case MGB_KIND_CHOICE:
         return set_choice(p, option, value);
     case MGB_KIND_INT:
@@ -268,8 +212,9 @@ static enum mgb_status set_value(struct mgb_placement *p, const struct mgb_optio
     case MGB_KIND_NUMBER:
         return set_number(p, option, value);
     case MGB_KIND_BYTES:
-        return read_bytes(&p->gpu_memory, value) ? MGB_OK
-                                                 : value_fail(option, value, "bytes, as 4GiB or 512MiB");
+        return mgb_value_read_bytes(&p->gpu_memory, value)
+                   ? MGB_OK
+                   : value_fail(option, value, "bytes, as 4GiB or 512MiB");
     case MGB_KIND_ENUM:
         return set_enum(p, option, value);
     case MGB_KIND_DEVICE:
@@ -325,7 +270,8 @@ static enum mgb_status unknown_option(const char *name)
                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-enum mgb_status mgb_placement_set(struct mgb_placement *placement, const char *name, const char *value)
+enum mgb_status mgb_placement_set(struct mgb_placement *placement, const char *name,
+                                  const char *value)
 {
     const struct mgb_option *option = mgb_placement_find_option(name);
     struct mgb_placement changed = *placement;
@@ -346,7 +292,7 @@ enum mgb_status mgb_placement_set(struct mgb_placement *placement, const char *n
     return MGB_OK;
 }
 
-/* --- getting ----------------------------------------------------------------------------------------------------- */
+/* --- getting --- */
 static void gpus_get(char *out, size_t size, const struct mgb_placement *p)
 {
     size_t used = 0;
@@ -364,7 +310,8 @@ static const char *choice_name(enum mgb_choice choice)
     return choice == MGB_CHOICE_YES ? "true" : choice == MGB_CHOICE_NO ? "false" : "auto";
 }
 
-static void value_get(char *out, size_t size, const struct mgb_placement *asked, const struct mgb_option *option)
+static void value_get(char *out, size_t size, const struct mgb_placement *asked,
+                      const struct mgb_option *option)
 {
     struct mgb_placement p = *asked;
     char device[MGB_DEVICE_NAME_MAX];

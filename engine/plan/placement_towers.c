@@ -1,4 +1,5 @@
-/* Which devices the towers run on, how many rows they take, and what they exchange gradients with. */
+/* Which devices the towers run on, how many rows they take, and what they exchange gradients with.
+ */
 #include "engine/plan/placement.h"
 
 #include <limits.h>
@@ -14,18 +15,21 @@ static void wanted_format(char *out, size_t size, const struct mgb_placement *as
         return;
     }
     for (int i = 0; i < asked->listed && used < size; i++)
-        used += (size_t)mgb_format(out + used, size - used, i > 0 ? " /gpu:%d" : "/gpu:%d", asked->ids[i]);
+        used += (size_t)mgb_format(out + used, size - used, i > 0 ? " /gpu:%d" : "/gpu:%d",
+                                   asked->ids[i]);
 }
 
-static enum mgb_status fail_missing(const struct mgb_resolver *resolver, struct mgb_device_name missing)
+static enum mgb_status fail_missing(const struct mgb_resolver *resolver,
+                                    struct mgb_device_name missing)
 {
     char wanted[LIST_SIZE], present[LIST_SIZE], name[MGB_DEVICE_NAME_MAX];
     wanted_format(wanted, sizeof wanted, resolver->asked);
     mgb_topology_list(present, sizeof present, resolver->topology);
-    return mgb_fail(MGB_MISSING,
-                    "gpus: wanted %s, present %s; there is no %s; ask for fewer, or 0 for one tower on "
-                    "/cpu:0",
-                    wanted, present, mgb_device_format(name, missing));
+    return mgb_fail(
+        MGB_MISSING,
+        "gpus: wanted %s, present %s; there is no %s; ask for fewer, or 0 for one tower on "
+        "/cpu:0",
+        wanted, present, mgb_device_format(name, missing));
 }
 
 static bool is_taken(const struct mgb_resolver *resolver, int towers, int device)
@@ -36,12 +40,14 @@ static bool is_taken(const struct mgb_resolver *resolver, int towers, int device
     return false;
 }
 
-/* A further logical device on the physical GPU of `device`, not taken by the first `towers` towers; or -1. */
+/* A further logical device on the physical GPU of `device`, not taken by the first `towers` towers;
+ * or -1. */
 static int find_sibling(const struct mgb_resolver *resolver, int towers, int device)
 {
     const struct mgb_device *devices = resolver->topology->devices;
     for (int i = 0; i < resolver->topology->device_count; i++)
-        if (devices[i].name.kind == MGB_DEVICE_GPU && devices[i].physical == devices[device].physical &&
+        if (devices[i].name.kind == MGB_DEVICE_GPU &&
+            devices[i].physical == devices[device].physical &&
             devices[i].name.host == devices[device].name.host && !is_taken(resolver, towers, i))
             return i;
     return -1;
@@ -57,32 +63,37 @@ static enum mgb_status tower_place(struct mgb_resolver *resolver, int tower, int
         return fail_missing(resolver, name);
     if (is_taken(resolver, tower, device)) {
         if (!resolver->asked->logical)
-            return mgb_fail(MGB_INVALID,
-                            "gpus: /gpu:%d is listed twice; give logical = true to run several towers on "
-                            "one GPU",
-                            id);
+            return mgb_fail(
+                MGB_INVALID,
+                "gpus: /gpu:%d is listed twice; give logical = true to run several towers on "
+                "one GPU",
+                id);
         device = find_sibling(resolver, tower, device);
         if (device < 0)
             return mgb_fail(MGB_MISSING,
-                            "gpus: /gpu:%d is listed more often than it has logical devices here", id);
+                            "gpus: /gpu:%d is listed more often than it has logical devices here",
+                            id);
     }
     resolver->towers[tower] = device;
     return MGB_OK;
 }
 
-/* Two devices of ours that are one piece of hardware need `logical`; CPU devices share their cores anyway. */
+/* Two devices of ours that are one piece of hardware need `logical`; CPU devices share their cores
+ * anyway. */
 static enum mgb_status check_physical(const struct mgb_resolver *resolver)
 {
     const struct mgb_device *devices = resolver->topology->devices;
     char one[MGB_DEVICE_NAME_MAX], two[MGB_DEVICE_NAME_MAX];
     for (int i = 0; !resolver->asked->logical && i < resolver->out->tower_count; i++)
         for (int k = 0; k < i; k++) {
-            const struct mgb_device *a = &devices[resolver->towers[k]], *b = &devices[resolver->towers[i]];
-            if (a->class == MGB_CLASS_CUDA && b->class == MGB_CLASS_CUDA && a->physical == b->physical &&
-                a->name.host == b->name.host)
-                return mgb_fail(MGB_INVALID,
-                                "gpus: %s and %s are the same physical GPU; give logical = true to allow it",
-                                mgb_device_format(one, a->name), mgb_device_format(two, b->name));
+            const struct mgb_device *a = &devices[resolver->towers[k]],
+                                    *b = &devices[resolver->towers[i]];
+            if (a->class == MGB_CLASS_CUDA && b->class == MGB_CLASS_CUDA &&
+                a->physical == b->physical && a->name.host == b->name.host)
+                return mgb_fail(
+                    MGB_INVALID,
+                    "gpus: %s and %s are the same physical GPU; give logical = true to allow it",
+                    mgb_device_format(one, a->name), mgb_device_format(two, b->name));
         }
     return MGB_OK;
 }
@@ -91,8 +102,8 @@ static enum mgb_status towers_fill(struct mgb_resolver *resolver)
 {
     const struct mgb_placement *asked = resolver->asked;
     if (asked->gpus == 0 && asked->listed == 0) {
-        resolver->towers[0] = mgb_topology_find(resolver->topology,
-                                                (struct mgb_device_name){MGB_DEVICE_CPU, 0, 0});
+        resolver->towers[0] =
+            mgb_topology_find(resolver->topology, (struct mgb_device_name){MGB_DEVICE_CPU, 0, 0});
         if (resolver->towers[0] < 0)
             return mgb_fail(MGB_MISSING, "gpus = 0: the machine has no /cpu:0");
         return MGB_OK;
@@ -108,13 +119,15 @@ enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver)
     int count = asked->listed > 0 ? asked->listed : asked->gpus;
     if (count < 0 || asked->listed < 0)
         return mgb_fail(MGB_INVALID, "gpus = %d: give a count from 0, or a list of ids", count);
-    if (asked->listed == 0 && count > resolver->topology->device_count) /* before arrays of that size are made */
+    if (asked->listed == 0 &&
+        count > resolver->topology->device_count) /* before arrays of that size are made */
         return fail_missing(resolver, (struct mgb_device_name){
-            MGB_DEVICE_GPU, resolver->topology->device_count - 1, 0});
+                                          MGB_DEVICE_GPU, resolver->topology->device_count - 1, 0});
     if (count == 0)
         count = 1;
     if (resolver->graph->towers_built > 0 && resolver->graph->towers_built != count)
-        return mgb_fail(MGB_INVALID, "gpus: model '%s' was built for %d towers (build = \"tower\"), not %d",
+        return mgb_fail(MGB_INVALID,
+                        "gpus: model '%s' was built for %d towers (build = \"tower\"), not %d",
                         resolver->graph->name, resolver->graph->towers_built, count);
     resolver->towers = mgb_pool_alloc(resolver->pool, (size_t)count * sizeof *resolver->towers);
     if (!resolver->towers)
@@ -130,8 +143,8 @@ enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver)
     struct mgb_effective *out = resolver->out;
     bool global = mgb_option_given(asked, MGB_OPTION_GLOBAL_BATCH);
     if (global && mgb_option_given(asked, MGB_OPTION_BATCH))
-        return mgb_fail(MGB_INVALID, "batch = %d and global_batch = %d: give one of them", asked->batch,
-                        asked->global_batch);
+        return mgb_fail(MGB_INVALID, "batch = %d and global_batch = %d: give one of them",
+                        asked->batch, asked->global_batch);
     int given = global ? asked->global_batch : asked->batch;
     const char *name = global ? "global_batch" : "batch";
     if (given < 1)
@@ -141,7 +154,8 @@ enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver)
                         out->tower_count, INT_MAX);
     out->batch_mode = global ? MGB_BATCH_GLOBAL : MGB_BATCH_PER_GPU;
     out->global_batch = global ? given : given * out->tower_count;
-    out->batch_per_gpu = global ? (int)(((int64_t)given + out->tower_count - 1) / out->tower_count) : given;
+    out->batch_per_gpu =
+        global ? (int)(((int64_t)given + out->tower_count - 1) / out->tower_count) : given;
     return MGB_OK;
 }
 
@@ -158,7 +172,8 @@ static const char *nccl_obstacle(const struct mgb_resolver *resolver, char *out,
             return out;
         }
         for (int k = 0; k < i; k++)
-            if (devices[resolver->towers[k]].physical == a->physical && a->class == MGB_CLASS_CUDA) {
+            if (devices[resolver->towers[k]].physical == a->physical &&
+                a->class == MGB_CLASS_CUDA) {
                 mgb_format(out, size, "%s shares its GPU with another tower", name);
                 return out;
             }
@@ -178,7 +193,8 @@ static void resolve_allreduce(struct mgb_resolver *resolver)
         out->allreduce = cuda && !obstacle ? MGB_ALLREDUCE_NCCL : MGB_ALLREDUCE_RING;
     if (out->allreduce == MGB_ALLREDUCE_NCCL && obstacle) {
         out->allreduce = MGB_ALLREDUCE_RING;
-        mgb_format(out->gave_way, sizeof out->gave_way, "allreduce = nccl: %s; ring serves", obstacle);
+        mgb_format(out->gave_way, sizeof out->gave_way, "allreduce = nccl: %s; ring serves",
+                   obstacle);
     }
 }
 

@@ -1,4 +1,5 @@
-/* What is on a machine, looked up by name. Filled elsewhere: by a backend's probe or a machine file. */
+/* What is on a machine, looked up by name. Filled elsewhere: by a backend's probe or a machine
+ * file. */
 #include <mgb/topology.h>
 
 #include "engine/base/memory.h"
@@ -22,7 +23,8 @@ int mgb_topology_find(const struct mgb_topology *topology, struct mgb_device_nam
     return -1;
 }
 
-/* The last device of the run of devices that starts at `first` and differs in the index only, by one each. */
+/* The last device of the run of devices that starts at `first` and differs in the index only, by
+ * one each. */
 static int run_end(const struct mgb_topology *topology, int first)
 {
     struct mgb_device_name next = topology->devices[first].name;

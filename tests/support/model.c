@@ -76,16 +76,19 @@ int model_dense(struct mgb_graph *graph, const char *name, int x, int units,
 
 struct mgb_window model_window(int size, int stride, enum mgb_padding padding)
 {
-    return (struct mgb_window){.size = {size, size}, .stride = {stride, stride}, .dilation = {1, 1},
-                               .padding = padding, .groups = 1};
+    return (struct mgb_window){.size = {size, size},
+                               .stride = {stride, stride},
+                               .dilation = {1, 1},
+                               .padding = padding,
+                               .groups = 1};
 }
 
 int model_conv2d(struct mgb_graph *graph, const char *name, int x, int filters,
                  const struct mgb_window *window, enum mgb_activation activation)
 {
     int64_t channels = mgb_tensor_shape(graph, x)->dim[2] / window->groups;
-    struct model_layer layer = layer_make(
-        graph, name, SHAPE(4, window->size[0], window->size[1], channels, filters));
+    struct model_layer layer =
+        layer_make(graph, name, SHAPE(4, window->size[0], window->size[1], channels, filters));
     int out = -1, w = -1, b = -1;
     assert_ok(mgb_graph_read(graph, &w, layer.kernel));
     assert_ok(mgb_graph_read(graph, &b, layer.bias));

@@ -1,5 +1,6 @@
-/* Layers for tests, made the way the script bindings make them: variables in a scope of the layer's name, then the
- * operator beside that scope. Every function fails the running test when the engine refuses. */
+/* Layers for tests, made the way the script bindings make them: variables in a scope of the layer's
+ * name, then the operator beside that scope. Every function fails the running test when the engine
+ * refuses. */
 #ifndef MGB_TESTS_MODEL_H
 #define MGB_TESTS_MODEL_H
 
@@ -32,7 +33,8 @@ int model_dropout(struct mgb_graph *graph, int x, float rate);
 /* Output "logits", cross-entropy against `label`, accuracy, finish. */
 void model_classify(struct mgb_graph *graph, int logits, int label);
 
-/* The ready models: mnist_cnn of lua-api.md, and an MLP (inputs "image" of 12 and "label"; dense 8 relu, dense 3). */
+/* The ready models: mnist_cnn of lua-api.md, and an MLP (inputs "image" of 12 and "label"; dense 8
+ * relu, dense 3). */
 struct mgb_graph *model_mnist_cnn(void);
 struct mgb_graph *model_mlp(void);
 

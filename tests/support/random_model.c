@@ -11,7 +11,8 @@ struct maker {
 
 static int draw(struct maker *m, int n)
 {
-    return (int)mgb_random_below(mgb_random_at(m->seed, m->draws++, 0x6d6f64656cu).v[0], (uint32_t)n);
+    return (int)mgb_random_below(mgb_random_at(m->seed, m->draws++, 0x6d6f64656cu).v[0],
+                                 (uint32_t)n);
 }
 
 static bool chance(struct maker *m, int one_in)
@@ -34,8 +35,10 @@ struct layer {
     int kernel, bias; /* tensors; bias -1: none */
 };
 
-/* A layer's variables in a scope of its name; some live on /cpu:0, some biases are left out, some are frozen. */
-static enum mgb_status layer_make(struct maker *m, struct layer *out, const char *name, struct mgb_shape kernel)
+/* A layer's variables in a scope of its name; some live on /cpu:0, some biases are left out, some
+ * are frozen. */
+static enum mgb_status layer_make(struct maker *m, struct layer *out, const char *name,
+                                  struct mgb_shape kernel)
 {
     static const enum mgb_init_kind kinds[] = {MGB_GLOROT_UNIFORM, MGB_HE_NORMAL, MGB_NORMAL};
     struct mgb_init init = {.kind = kinds[draw(m, 3)], .value = 0.2f};
@@ -75,21 +78,27 @@ static enum mgb_status conv(struct maker *m, int *x, int filters, bool keeps_siz
     int most = in.dim[0] >= 3 && in.dim[1] >= 3 ? 3 : 1;
     int size = 1 + draw(m, most), stride = keeps_size || chance(m, 2) ? 1 : 2;
     int groups = !keeps_size && in.dim[2] % 2 == 0 && filters % 2 == 0 && chance(m, 2) ? 2 : 1;
-    struct mgb_window window = {.size = {size, size}, .stride = {stride, stride}, .dilation = {1, 1},
-                                .padding = keeps_size || chance(m, 2) ? MGB_SAME : MGB_VALID, .groups = groups};
+    struct mgb_window window = {.size = {size, size},
+                                .stride = {stride, stride},
+                                .dilation = {1, 1},
+                                .padding = keeps_size || chance(m, 2) ? MGB_SAME : MGB_VALID,
+                                .groups = groups};
     struct layer layer;
     if (!keeps_size && chance(m, 5)) {
         window.padding = MGB_EXPLICIT;
         window.pad[0] = window.pad[1] = size / 2;
     }
-    MGB_TRY(layer_make(m, &layer, "conv2d", (struct mgb_shape){4, {size, size, in.dim[2] / groups, filters}}));
-    return mgb_op_conv2d(m->graph, x, "conv2d", *x, layer.kernel, layer.bias, &window, draw_activation(m));
+    MGB_TRY(layer_make(m, &layer, "conv2d",
+                       (struct mgb_shape){4, {size, size, in.dim[2] / groups, filters}}));
+    return mgb_op_conv2d(m->graph, x, "conv2d", *x, layer.kernel, layer.bias, &window,
+                         draw_activation(m));
 }
 
 static enum mgb_status pool(struct maker *m, int *x)
 {
     const struct mgb_shape *in = shape_of(m, *x);
-    struct mgb_window window = {.size = {2, 2}, .stride = {1 + draw(m, 2), 0},
+    struct mgb_window window = {.size = {2, 2},
+                                .stride = {1 + draw(m, 2), 0},
                                 .padding = chance(m, 2) ? MGB_SAME : MGB_VALID};
     window.stride[1] = window.stride[0];
     if (in->dim[0] < 2 || in->dim[1] < 2)
@@ -137,7 +146,8 @@ static enum mgb_status trunk_step(struct maker *m, int *x)
 static enum mgb_status trunk(struct maker *m, int *x)
 {
     int steps = 1 + draw(m, 4);
-    enum mgb_activation activation = m->smooth ? MGB_SIGMOID : (enum mgb_activation)(1 + draw(m, 3));
+    enum mgb_activation activation =
+        m->smooth ? MGB_SIGMOID : (enum mgb_activation)(1 + draw(m, 3));
     for (int i = 0; i < steps; i++)
         MGB_TRY(trunk_step(m, x));
     if (chance(m, 3))

@@ -1,4 +1,5 @@
-/* The number of rows whose largest score is that of the label (of several positions: their mean). A metric only. */
+/* The number of rows whose largest score is that of the label (of several positions: their mean). A
+ * metric only. */
 #include "engine/graph/ops/classes.h"
 
 enum mgb_status mgb_op_accuracy(struct mgb_graph *graph, int *out, const char *name, int logits,

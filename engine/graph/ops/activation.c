@@ -1,4 +1,5 @@
-/* relu, tanh and sigmoid, element by element. Their gradients need the result only, never what it was computed from. */
+/* relu, tanh and sigmoid, element by element. Their gradients need the result only, never what it
+ * was computed from. */
 #include "engine/graph/op.h"
 
 const char *mgb_activation_name(enum mgb_activation activation)
@@ -16,7 +17,8 @@ const char *mgb_activation_name(enum mgb_activation activation)
     return NULL;
 }
 
-enum mgb_status mgb_op_check_activation(const struct mgb_op_call *call, enum mgb_activation activation)
+enum mgb_status mgb_op_check_activation(const struct mgb_op_call *call,
+                                        enum mgb_activation activation)
 {
     if (mgb_activation_name(activation))
         return MGB_OK;
@@ -35,12 +37,14 @@ enum mgb_status mgb_op_activation(struct mgb_graph *graph, int *out, const char 
     return mgb_op_end(&call, out, &shape, MGB_F32);
 }
 
-static enum mgb_status activation_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status activation_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                                int dy)
 {
     int dz;
     if (!mgb_gradient_needs(gradient, node.inputs[0]))
         return MGB_OK;
-    MGB_TRY(mgb_gradient_through_activation(gradient, &dz, &node, node.a.activation.activation, dy));
+    MGB_TRY(
+        mgb_gradient_through_activation(gradient, &dz, &node, node.a.activation.activation, dy));
     return mgb_gradient_add(gradient, node.inputs[0], dz);
 }
 

@@ -16,7 +16,8 @@ enum mgb_status mgb_op_add(struct mgb_graph *graph, int *out, const char *name, 
     return mgb_op_end(&call, out, &one, MGB_F32);
 }
 
-static enum mgb_status add_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status add_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                         int dy)
 {
     MGB_TRY(mgb_gradient_add(gradient, node.inputs[0], dy));
     return mgb_gradient_add(gradient, node.inputs[1], dy);

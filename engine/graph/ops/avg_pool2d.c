@@ -7,7 +7,8 @@ enum mgb_status mgb_op_avg_pool2d(struct mgb_graph *graph, int *out, const char 
     return mgb_pool2d_make(graph, out, MGB_OP_AVG_POOL2D, name, x, window);
 }
 
-static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                                int dy)
 {
     const struct mgb_gradient_request request = {.kind = MGB_OP_AVG_POOL2D_GRAD,
                                                  .of = node.name,
@@ -19,8 +20,7 @@ static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, s
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 
-const struct mgb_op_rules mgb_op_rules_AVG_POOL2D = {.differentiate = avg_pool2d_differentiate,
-                                                     .flops = mgb_pool2d_flops,
-                                                     .text = mgb_pool2d_text};
+const struct mgb_op_rules mgb_op_rules_AVG_POOL2D = {
+    .differentiate = avg_pool2d_differentiate, .flops = mgb_pool2d_flops, .text = mgb_pool2d_text};
 const struct mgb_op_rules mgb_op_rules_AVG_POOL2D_GRAD = {.flops = mgb_pool2d_flops,
                                                           .text = mgb_pool2d_text};

@@ -45,7 +45,8 @@ enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *nam
     return mgb_op_end(&call, out, &sum, MGB_F32);
 }
 
-static enum mgb_status concat_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status concat_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                            int dy)
 {
     const struct mgb_graph *graph = mgb_gradient_graph(gradient);
     int axis = node.a.slice.axis;

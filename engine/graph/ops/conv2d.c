@@ -1,4 +1,5 @@
-/* Two-dimensional convolution (cross-correlation, as everybody calls convolution), channels last. */
+/* Two-dimensional convolution (cross-correlation, as everybody calls convolution), channels last.
+ */
 #include "engine/graph/op.h"
 
 static enum mgb_status conv2d_check(const struct mgb_op_call *call, const struct mgb_window *window,
@@ -10,7 +11,8 @@ static enum mgb_status conv2d_check(const struct mgb_op_call *call, const struct
                            mgb_shape_format(shape, sizeof shape, w));
     if (w->dim[0] != window->size[0] || w->dim[1] != window->size[1])
         return mgb_op_fail(call, "its weight is %s and its kernel %dx%d",
-                           mgb_shape_format(shape, sizeof shape, w), window->size[0], window->size[1]);
+                           mgb_shape_format(shape, sizeof shape, w), window->size[0],
+                           window->size[1]);
     if (window->groups < 1 || x->dim[2] % window->groups != 0 || w->dim[3] % window->groups != 0)
         return mgb_op_fail(call, "%d groups do not divide %lld channels and %lld filters",
                            window->groups, (long long)x->dim[2], (long long)w->dim[3]);
@@ -21,8 +23,9 @@ static enum mgb_status conv2d_check(const struct mgb_op_call *call, const struct
     return MGB_OK;
 }
 
-enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
-                              int bias, const struct mgb_window *window, enum mgb_activation activation)
+enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x,
+                              int weight, int bias, const struct mgb_window *window,
+                              enum mgb_activation activation)
 {
     struct mgb_op_call call;
     struct mgb_shape in, w, b;
@@ -34,7 +37,8 @@ enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *nam
     MGB_TRY(mgb_op_take_variable(&call, "weight", weight, &w));
     struct mgb_conv2d_attributes *a = &call.a.conv2d;
     a->window = *window;
-    MGB_TRY(mgb_window_resolve(&call, "kernel", &a->window, a->pad_before, a->pad_after, &in, size));
+    MGB_TRY(
+        mgb_window_resolve(&call, "kernel", &a->window, a->pad_before, a->pad_after, &in, size));
     MGB_TRY(conv2d_check(&call, &a->window, &in, &w));
     if (bias >= 0) {
         MGB_TRY(mgb_op_take_variable(&call, "bias", bias, &b));
@@ -49,8 +53,10 @@ enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *nam
     return mgb_op_end(&call, out, &y, MGB_F32);
 }
 
-/* One node gives weight and bias gradient; the weight's is made even where only the bias needs its own. */
-static enum mgb_status conv2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+/* One node gives weight and bias gradient; the weight's is made even where only the bias needs its
+ * own. */
+static enum mgb_status conv2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                            int dy)
 {
     int x = node.inputs[0], w = node.inputs[1], b = node.input_count > 2 ? node.inputs[2] : -1;
     bool bias = b >= 0 && mgb_gradient_needs(gradient, b);

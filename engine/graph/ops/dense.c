@@ -1,4 +1,5 @@
-/* y = activation(x w + b) over the last axis; on an input of more than one axis at every position alike. */
+/* y = activation(x w + b) over the last axis; on an input of more than one axis at every position
+ * alike. */
 #include "engine/graph/op.h"
 
 enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
@@ -17,7 +18,8 @@ enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name
         return mgb_op_fail(&call, "its weight is %s, it takes inputs x units",
                            mgb_shape_format(one, sizeof one, &w));
     if (in.dim[in.rank - 1] != w.dim[0])
-        return mgb_op_fail(&call, "weight %s does not fit input %s, whose last axis has %lld elements",
+        return mgb_op_fail(&call,
+                           "weight %s does not fit input %s, whose last axis has %lld elements",
                            mgb_shape_format(one, sizeof one, &w),
                            mgb_shape_format(two, sizeof two, &in), (long long)in.dim[in.rank - 1]);
     if (bias >= 0) {
@@ -31,8 +33,10 @@ enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name
     return mgb_op_end(&call, out, &in, MGB_F32);
 }
 
-/* One node gives weight and bias gradient; the weight's is made even where only the bias needs its own. */
-static enum mgb_status dense_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+/* One node gives weight and bias gradient; the weight's is made even where only the bias needs its
+ * own. */
+static enum mgb_status dense_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                           int dy)
 {
     int x = node.inputs[0], w = node.inputs[1], b = node.input_count > 2 ? node.inputs[2] : -1;
     bool bias = b >= 0 && mgb_gradient_needs(gradient, b);

@@ -1,15 +1,17 @@
-/* Dropout. The mask comes from a counter keyed by seed, step, layer and example, so the gradient is the same operator
- * with the same key. */
+/* Dropout. The mask comes from a counter keyed by seed, step, layer and example, so the gradient is
+ * the same operator with the same key. */
 #include "engine/graph/op.h"
 
-enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *name, int x, float rate)
+enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *name, int x,
+                               float rate)
 {
     struct mgb_op_call call;
     struct mgb_shape shape;
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_DROPOUT, name));
     MGB_TRY(mgb_op_take(&call, "input", x, MGB_F32, &shape));
     if (!(rate >= 0 && rate < 1))
-        return mgb_op_fail(&call, "a rate of %g; it is the share that is dropped, from 0 to below 1",
+        return mgb_op_fail(&call,
+                           "a rate of %g; it is the share that is dropped, from 0 to below 1",
                            (double)rate);
     call.a.dropout.rate = rate;
     call.a.dropout.key = graph->builder->dropout_count;
@@ -18,7 +20,8 @@ enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *na
     return MGB_OK;
 }
 
-static enum mgb_status dropout_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status dropout_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                             int dy)
 {
     const struct mgb_gradient_request request = {.kind = MGB_OP_DROPOUT,
                                                  .of = node.name,

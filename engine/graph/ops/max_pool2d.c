@@ -1,4 +1,5 @@
-/* The largest element of each window. Where it lay is a second output, made only when there is a gradient to take. */
+/* The largest element of each window. Where it lay is a second output, made only when there is a
+ * gradient to take. */
 #include "engine/graph/ops/pool2d.h"
 
 enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
@@ -7,7 +8,8 @@ enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char 
     return mgb_pool2d_make(graph, out, MGB_OP_MAX_POOL2D, name, x, window);
 }
 
-static enum mgb_status max_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status max_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                                int dy)
 {
     struct mgb_graph *graph = mgb_gradient_graph(gradient);
     int self = graph->tensors[node.outputs[0]].node;
@@ -25,8 +27,7 @@ static enum mgb_status max_pool2d_differentiate(struct mgb_gradient *gradient, s
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 
-const struct mgb_op_rules mgb_op_rules_MAX_POOL2D = {.differentiate = max_pool2d_differentiate,
-                                                     .flops = mgb_pool2d_flops,
-                                                     .text = mgb_pool2d_text};
+const struct mgb_op_rules mgb_op_rules_MAX_POOL2D = {
+    .differentiate = max_pool2d_differentiate, .flops = mgb_pool2d_flops, .text = mgb_pool2d_text};
 const struct mgb_op_rules mgb_op_rules_MAX_POOL2D_GRAD = {.flops = mgb_pool2d_flops,
                                                           .text = mgb_pool2d_text};

@@ -17,7 +17,8 @@ enum mgb_status mgb_op_mean_squared_error(struct mgb_graph *graph, int *out, con
     return mgb_op_end(&call, out, &(struct mgb_shape){0}, MGB_F32);
 }
 
-static enum mgb_status mse_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status mse_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                         int dy)
 {
     (void)dy;
     if (mgb_gradient_needs(gradient, node.inputs[1]))

@@ -15,7 +15,8 @@ enum mgb_status mgb_pool2d_make(struct mgb_graph *graph, int *out, enum mgb_op_k
     struct mgb_pool2d_attributes *a = &call.a.pool2d;
     a->window = *window;
     a->window.groups = 1;
-    MGB_TRY(mgb_window_resolve(&call, "window", &a->window, a->pad_before, a->pad_after, &in, size));
+    MGB_TRY(
+        mgb_window_resolve(&call, "window", &a->window, a->pad_before, a->pad_after, &in, size));
     if (kind == MGB_OP_MAX_POOL2D &&
         (int64_t)a->window.size[0] * a->window.size[1] > MAX_WINDOW_MOST)
         return mgb_op_fail(&call, "a window of %dx%d has more than %d elements", a->window.size[0],

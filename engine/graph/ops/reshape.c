@@ -1,4 +1,5 @@
-/* Another shape for the same elements of an example; flatten is the shape of one axis. Nothing is computed. */
+/* Another shape for the same elements of an example; flatten is the shape of one axis. Nothing is
+ * computed. */
 #include "engine/graph/op.h"
 
 static enum mgb_status reshape_infer(const struct mgb_op_call *call, const struct mgb_shape *from,
@@ -48,7 +49,8 @@ enum mgb_status mgb_op_flatten(struct mgb_graph *graph, int *out, const char *na
     return mgb_op_reshape(graph, out, name, x, &(struct mgb_shape){1, {-1}});
 }
 
-static enum mgb_status reshape_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status reshape_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                             int dy)
 {
     const struct mgb_gradient_request request = {.kind = MGB_OP_RESHAPE,
                                                  .of = node.name,

@@ -1,4 +1,5 @@
-/* Softmax and cross-entropy in one: the sum over rows of the mean over positions of -log softmax(logits)[label]. */
+/* Softmax and cross-entropy in one: the sum over rows of the mean over positions of -log
+ * softmax(logits)[label]. */
 #include "engine/graph/ops/classes.h"
 
 #include <string.h>
@@ -13,7 +14,8 @@ enum mgb_status mgb_classes_make(struct mgb_graph *graph, int *out, enum mgb_op_
     MGB_TRY(mgb_op_take(&call, "logits", logits, MGB_F32, &scores));
     MGB_TRY(mgb_op_take(&call, "label (classes counted from 0)", label, MGB_I32, &classes));
     if (scores.rank < 1)
-        return mgb_op_fail(&call, "its logits are one number an example, it takes one for each class");
+        return mgb_op_fail(&call,
+                           "its logits are one number an example, it takes one for each class");
     if (classes.rank != scores.rank - 1 ||
         memcmp(classes.dim, scores.dim, (size_t)classes.rank * sizeof classes.dim[0]) != 0)
         return mgb_op_fail(&call, "label %s does not fit logits %s: it has all axes but the last",
@@ -28,7 +30,8 @@ enum mgb_status mgb_op_softmax_cross_entropy(struct mgb_graph *graph, int *out, 
     return mgb_classes_make(graph, out, MGB_OP_SOFTMAX_XENT, name, logits, label);
 }
 
-static enum mgb_status softmax_differentiate(struct mgb_gradient *gradient, struct mgb_node node, int dy)
+static enum mgb_status softmax_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
+                                             int dy)
 {
     (void)dy;
     const struct mgb_gradient_request request = {.kind = MGB_OP_SOFTMAX_XENT_GRAD,

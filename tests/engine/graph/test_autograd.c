@@ -1,5 +1,5 @@
-/* The structure of gradients: fan-outs, sharing, freezing, losses. Their values are checked against differences where
- * there are kernels. */
+/* The structure of gradients: fan-outs, sharing, freezing, losses. Their values are checked against
+ * differences where there are kernels. */
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 
@@ -42,7 +42,8 @@ static bool has(const char *line)
 static void a_fan_out_is_summed(void **state)
 {
     (void)state;
-    int a = model_dense(graph, "a", x, 4, MGB_LINEAR), b = model_dense(graph, "b", a, 4, MGB_LINEAR);
+    int a = model_dense(graph, "a", x, 4, MGB_LINEAR),
+        b = model_dense(graph, "b", a, 4, MGB_LINEAR);
     int c = model_dense(graph, "c", a, 4, MGB_LINEAR), y;
     assert_ok(mgb_op_concat(graph, &y, "cat", (int[]){a, b, c}, 3, -1));
     finish(y);
@@ -104,7 +105,8 @@ static void a_gradient_passes_through_a_frozen_layer(void **state)
 static void a_model_without_trainable_variables_has_no_backward_part(void **state)
 {
     (void)state;
-    int y = model_dense(graph, "a", x, 4, MGB_RELU), logits = model_dense(graph, "logits", y, 3, MGB_LINEAR);
+    int y = model_dense(graph, "a", x, 4, MGB_RELU),
+        logits = model_dense(graph, "logits", y, 3, MGB_LINEAR);
     for (int i = 0; i < mgb_graph_variable_count(graph); i++)
         assert_ok(mgb_graph_freeze(graph, i, true));
     model_classify(graph, logits, label);
@@ -142,7 +144,8 @@ static void what_never_had_a_gradient_cannot_be_thawed(void **state)
 static void losses_are_weighted_and_summed(void **state)
 {
     (void)state;
-    int y = model_dense(graph, "a", x, 4, MGB_LINEAR), target = model_input(graph, "t", SHAPE(1, 4)), mse, other;
+    int y = model_dense(graph, "a", x, 4, MGB_LINEAR),
+        target = model_input(graph, "t", SHAPE(1, 4)), mse, other;
     assert_ok(mgb_op_mean_squared_error(graph, &mse, "mse", y, target));
     assert_ok(mgb_graph_loss(graph, mse, 0.25f));
     assert_ok(mgb_op_mean_squared_error(graph, &other, "other", y, target));
@@ -177,12 +180,15 @@ static void dropout_is_undone_with_its_own_key(void **state)
 static void the_place_of_a_maximum_is_kept_only_for_a_gradient(void **state)
 {
     (void)state;
-    int image = model_input(graph, "image", SHAPE(3, 4, 4, 1)), one = model_max_pool2d(graph, image, 2);
+    int image = model_input(graph, "image", SHAPE(3, 4, 4, 1)),
+        one = model_max_pool2d(graph, image, 2);
     struct mgb_window window = model_window(1, 1, MGB_VALID);
     int two = model_max_pool2d(graph, model_conv2d(graph, "c", one, 2, &window, MGB_RELU), 2);
     finish(model_flatten(graph, two));
-    assert_true(has("max_pool2d_1 = max_pool2d(image) 2x2 stride=2x2 padding=\"valid\" -> Nx2x2x1 f32\n"));
-    assert_true(has("max_pool2d_2 = max_pool2d(c) 2x2 stride=2x2 padding=\"valid\" -> Nx1x1x2 f32, Nx1x1x2 u8\n"));
+    assert_true(
+        has("max_pool2d_1 = max_pool2d(image) 2x2 stride=2x2 padding=\"valid\" -> Nx2x2x1 f32\n"));
+    assert_true(has("max_pool2d_2 = max_pool2d(c) 2x2 stride=2x2 padding=\"valid\" -> Nx1x1x2 f32, "
+                    "Nx1x1x2 u8\n"));
     assert_true(has("max_pool2d_2.grad = max_pool2d_grad(flatten.grad, max_pool2d_2:1)"));
     const struct mgb_node *pool = &graph->nodes[graph->tensors[two].node];
     assert_int_equal(mgb_tensor_bytes(graph, pool->outputs[1], 5), 5 * 2);
@@ -197,15 +203,16 @@ static void plain_facts_say_what_may_share_memory(void **state)
     struct mgb_fact_source facts = mgb_plain_facts();
     struct mgb_operator_facts got;
     for (int i = 0; i < graph->node_count; i++) {
-        struct mgb_node_use use = {.graph = graph, .node = i, .rows = 2, .threads = 1, .training = true};
+        struct mgb_node_use use = {
+            .graph = graph, .node = i, .rows = 2, .threads = 1, .training = true};
         enum mgb_op_kind kind = graph->nodes[i].kind;
         assert_ok(facts.describe(facts.context, 0, &use, &got));
         assert_int_equal(got.alias, kind == MGB_OP_RESHAPE ? 0 : -1);
-        assert_int_equal(got.in_place, kind == MGB_OP_ACTIVATION_GRAD                            ? 1
-                                       : kind == MGB_OP_ACTIVATION || kind == MGB_OP_ADD ||
-                                                 kind == MGB_OP_DROPOUT
-                                           ? 0
-                                           : -1);
+        assert_int_equal(got.in_place,
+                         kind == MGB_OP_ACTIVATION_GRAD ? 1
+                         : kind == MGB_OP_ACTIVATION || kind == MGB_OP_ADD || kind == MGB_OP_DROPOUT
+                             ? 0
+                             : -1);
         use.training = false;
         assert_ok(facts.describe(facts.context, 0, &use, &got));
         assert_int_equal(got.alias, kind == MGB_OP_RESHAPE || kind == MGB_OP_DROPOUT ? 0 : -1);

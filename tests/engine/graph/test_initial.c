@@ -66,7 +66,8 @@ static void he_normal_is_not_truncated(void **state)
 static void constants_fill(void **state)
 {
     (void)state;
-    static const struct mgb_init inits[] = {{.kind = MGB_ZEROS}, {.kind = MGB_ONES}, {.kind = MGB_CONSTANT, .value = 0.5f}};
+    static const struct mgb_init inits[] = {
+        {.kind = MGB_ZEROS}, {.kind = MGB_ONES}, {.kind = MGB_CONSTANT, .value = 0.5f}};
     static const float wanted[] = {0, 1, 0.5f};
     for (int i = 0; i < 3; i++) {
         struct mgb_graph *graph = model_with(inits[i], NULL);
@@ -80,7 +81,8 @@ static void values_depend_on_seed_and_name_only(void **state)
 {
     (void)state;
     struct mgb_init init = {.kind = MGB_NORMAL, .value = 0.1f};
-    struct mgb_graph *alone = model_with(init, NULL), *second = model_with(init, "u"), *renamed = model_with(init, "v");
+    struct mgb_graph *alone = model_with(init, NULL), *second = model_with(init, "u"),
+                     *renamed = model_with(init, "v");
     mgb_variable_initial(values, alone, 0, 7);
     mgb_variable_initial(others, second, 1, 7);
     assert_memory_equal(values, others, sizeof values);

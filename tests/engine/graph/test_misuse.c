@@ -36,8 +36,10 @@ static void conv2d_says_what_does_not_fit(void **state)
 {
     (void)state;
     struct mgb_window seven = model_window(7, 1, MGB_VALID), three = model_window(3, 1, MGB_VALID);
-    int w7 = model_weight(graph, "w7", SHAPE(4, 7, 7, 64, 8)), w3 = model_weight(graph, "w3", SHAPE(4, 3, 3, 64, 8));
-    int w2 = model_weight(graph, "w2", SHAPE(2, 3, 3)), narrow = model_weight(graph, "n", SHAPE(4, 3, 3, 32, 8));
+    int w7 = model_weight(graph, "w7", SHAPE(4, 7, 7, 64, 8)),
+        w3 = model_weight(graph, "w3", SHAPE(4, 3, 3, 64, 8));
+    int w2 = model_weight(graph, "w2", SHAPE(2, 3, 3)),
+        narrow = model_weight(graph, "n", SHAPE(4, 3, 3, 32, 8));
     int bias = model_weight(graph, "b", SHAPE(1, 7));
     refused(mgb_op_conv2d(graph, &out, "conv1", image, w7, -1, &seven, MGB_RELU),
             "conv2d 'conv1': kernel 7x7 does not fit input 5x5x64 with padding \"valid\"");
@@ -66,9 +68,11 @@ static void conv2d_says_what_does_not_fit(void **state)
     refused(mgb_op_conv2d(graph, &out, "conv1", image, w3, -1, &three, MGB_RELU),
             "3 groups do not divide 64 channels and 8 filters");
     three = model_window(3, -1, MGB_VALID);
-    refused(mgb_op_conv2d(graph, &out, "conv1", image, w3, -1, &three, MGB_RELU), "a stride of -1x-1");
+    refused(mgb_op_conv2d(graph, &out, "conv1", image, w3, -1, &three, MGB_RELU),
+            "a stride of -1x-1");
     three = model_window(3, 1, (enum mgb_padding)7);
-    refused(mgb_op_conv2d(graph, &out, "conv1", image, w3, -1, &three, MGB_RELU), "no padding rule has number 7");
+    refused(mgb_op_conv2d(graph, &out, "conv1", image, w3, -1, &three, MGB_RELU),
+            "no padding rule has number 7");
 }
 
 static void pooling_says_what_does_not_fit(void **state)
@@ -84,7 +88,8 @@ static void pooling_says_what_does_not_fit(void **state)
             "a window of 17x17 has more than 256 elements");
     window = model_window(2, 2, MGB_EXPLICIT);
     window.pad[0] = 2;
-    refused(mgb_op_avg_pool2d(graph, &out, "pool", image, &window), "a padding of 2x0 with a window of 2x2");
+    refused(mgb_op_avg_pool2d(graph, &out, "pool", image, &window),
+            "a padding of 2x0 with a window of 2x2");
     window = model_window(0, 1, MGB_VALID);
     refused(mgb_op_avg_pool2d(graph, &out, "pool", image, &window), "a window of 0x0");
 }
@@ -92,29 +97,34 @@ static void pooling_says_what_does_not_fit(void **state)
 static void dense_says_what_does_not_fit(void **state)
 {
     (void)state;
-    int w = model_weight(graph, "w", SHAPE(2, 12, 3)), right = model_weight(graph, "right", SHAPE(2, 10, 3));
-    int bias = model_weight(graph, "b", SHAPE(1, 4)), flat = model_weight(graph, "flat", SHAPE(1, 10)), one;
+    int w = model_weight(graph, "w", SHAPE(2, 12, 3)),
+        right = model_weight(graph, "right", SHAPE(2, 10, 3));
+    int bias = model_weight(graph, "b", SHAPE(1, 4)),
+        flat = model_weight(graph, "flat", SHAPE(1, 10)), one;
     refused(mgb_op_dense(graph, &out, "logits", vector, w, -1, MGB_LINEAR),
             "dense 'logits': weight 12x3 does not fit input 10, whose last axis has 10 elements");
     refused(mgb_op_dense(graph, &out, "logits", image, w, -1, MGB_LINEAR),
             "does not fit input 5x5x64, whose last axis has 64 elements");
     refused(mgb_op_dense(graph, &out, "logits", vector, flat, -1, MGB_LINEAR),
             "its weight is 10, it takes inputs x units");
-    refused(mgb_op_dense(graph, &out, "logits", vector, right, bias, MGB_LINEAR), "bias 4 does not fit 3 units");
+    refused(mgb_op_dense(graph, &out, "logits", vector, right, bias, MGB_LINEAR),
+            "bias 4 does not fit 3 units");
     refused(mgb_op_dense(graph, &out, "logits", label, right, -1, MGB_LINEAR),
             "its input 'label' is i32, it takes f32");
     refused(mgb_op_dense(graph, &out, "logits", right, right, -1, MGB_LINEAR),
             "its input 'right' is a variable; only weights and biases can be");
     int single = model_input(graph, "single", SHAPE(1, 1));
     assert_ok(mgb_op_reshape(graph, &one, "r", single, SCALAR));
-    refused(mgb_op_dense(graph, &out, "logits", one, right, -1, MGB_LINEAR), "its input is one number an example");
+    refused(mgb_op_dense(graph, &out, "logits", one, right, -1, MGB_LINEAR),
+            "its input is one number an example");
 }
 
 static void shapes_must_agree_in_add_and_concat(void **state)
 {
     (void)state;
     int other = model_input(graph, "other", SHAPE(1, 11));
-    refused(mgb_op_add(graph, &out, "sum", vector, other), "add 'sum': 10 and 11 have different shapes");
+    refused(mgb_op_add(graph, &out, "sum", vector, other),
+            "add 'sum': 10 and 11 have different shapes");
     refused(mgb_op_add(graph, &out, "sum", vector, image), "10 and 5x5x64 have different shapes");
     refused(mgb_op_concat(graph, &out, "cat", (int[]){vector, image}, 2, -1),
             "concat 'cat': input 2 is 5x5x64, which does not fit 10 along axis 1");
@@ -124,7 +134,8 @@ static void shapes_must_agree_in_add_and_concat(void **state)
     refused(mgb_op_concat(graph, &out, "cat", (int[]){vector, other}, 2, -2), "axis -2");
     refused(mgb_op_concat(graph, &out, "cat", NULL, 0, -1), "0 inputs; it takes 1 to 16");
     refused(mgb_op_concat(graph, &out, "cat", (int[17]){0}, 17, -1), "17 inputs");
-    refused(mgb_op_concat(graph, &out, "cat", (int[]){vector, label}, 2, -1), "its input 2 'label' is i32");
+    refused(mgb_op_concat(graph, &out, "cat", (int[]){vector, label}, 2, -1),
+            "its input 2 'label' is i32");
 }
 
 static void reshape_counts_elements(void **state)
@@ -132,11 +143,14 @@ static void reshape_counts_elements(void **state)
     (void)state;
     refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, 3, 4)),
             "reshape 'r': the 10 elements of 10 do not make 3x4");
-    refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, 3, -1)), "the 10 elements of 10 do not make 3x-1");
+    refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, 3, -1)),
+            "the 10 elements of 10 do not make 3x-1");
     refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, -1, -1)), "only one axis can be -1");
-    refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, 0, 10)), "axis 0 of 0x10 cannot hold");
+    refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(2, 0, 10)),
+            "axis 0 of 0x10 cannot hold");
     refused(mgb_op_reshape(graph, &out, "r", vector, SHAPE(3, 10, 10, 10)), "do not make 10x10x10");
-    refused(mgb_op_reshape(graph, &out, "r", vector, &(struct mgb_shape){.rank = 7}), "0 to 6 axes, not 7");
+    refused(mgb_op_reshape(graph, &out, "r", vector, &(struct mgb_shape){.rank = 7}),
+            "0 to 6 axes, not 7");
 }
 
 static void dropout_takes_a_share(void **state)
@@ -152,10 +166,12 @@ static void losses_take_predictions_and_labels(void **state)
     (void)state;
     int wide = model_input(graph, "wide", SHAPE(2, 4, 10));
     refused(mgb_op_softmax_cross_entropy(graph, &out, "loss", vector, vector),
-            "softmax_cross_entropy 'loss': its label (classes counted from 0) 'vector' is f32, it takes i32");
+            "softmax_cross_entropy 'loss': its label (classes counted from 0) 'vector' is f32, it "
+            "takes i32");
     refused(mgb_op_softmax_cross_entropy(graph, &out, "loss", wide, label),
             "label scalar does not fit logits 4x10: it has all axes but the last");
-    refused(mgb_op_accuracy(graph, &out, "right", label, label), "accuracy 'right': its logits 'label' is i32");
+    refused(mgb_op_accuracy(graph, &out, "right", label, label),
+            "accuracy 'right': its logits 'label' is i32");
     refused(mgb_op_mean_squared_error(graph, &out, "mse", vector, wide),
             "mean_squared_error 'mse': prediction 10 and target 4x10 have different shapes");
 }
@@ -181,12 +197,14 @@ static void declarations_are_checked(void **state)
     int loss, accuracy, logits = model_dense(graph, "logits", vector, 3, MGB_LINEAR);
     assert_ok(mgb_op_softmax_cross_entropy(graph, &loss, "loss", logits, label));
     assert_ok(mgb_op_accuracy(graph, &accuracy, "accuracy", logits, label));
-    refused(mgb_graph_loss(graph, logits, 1), "loss 'logits' (3 f32) is not the result of a loss; use softmax");
+    refused(mgb_graph_loss(graph, logits, 1),
+            "loss 'logits' (3 f32) is not the result of a loss; use softmax");
     refused(mgb_graph_loss(graph, accuracy, 1), "is not the result of a loss");
     refused(mgb_graph_loss(graph, loss, NAN), "is not finite");
     refused(mgb_graph_metric(graph, "m", logits), "metric 'm' has a value for each example (3)");
     refused(mgb_graph_output(graph, "o", loss), "an output has a value for each example");
-    refused(mgb_op_activation(graph, &out, "a", loss, MGB_RELU), "is a loss or metric, which nothing can be computed");
+    refused(mgb_op_activation(graph, &out, "a", loss, MGB_RELU),
+            "is a loss or metric, which nothing can be computed");
     assert_ok(mgb_graph_loss(graph, loss, 1));
     refused(mgb_graph_loss(graph, loss, 1), "loss 'loss' is declared twice");
     assert_ok(mgb_graph_metric(graph, "also", loss));
@@ -199,20 +217,28 @@ static void names_are_checked(void **state)
     memset(name, 'a', sizeof name);
     name[199] = '\0';
     refused(mgb_op_flatten(graph, &out, "", image), "reshape: the name is empty");
-    refused(mgb_op_flatten(graph, &out, "a/b", image), "reshape 'a/b': a name has no blanks and no '/'");
+    refused(mgb_op_flatten(graph, &out, "a/b", image),
+            "reshape 'a/b': a name has no blanks and no '/'");
     refused(mgb_op_flatten(graph, &out, "a b", image), "no blanks");
     refused(mgb_op_flatten(graph, &out, name, image), "more than 120 characters");
     refused(mgb_op_flatten(graph, &out, "x.grad_w", image), "reserved");
     refused(mgb_graph_begin_scope(graph, "a/b"), "scope 'a/b'");
-    refused(mgb_graph_input(graph, &out, "image", SHAPE(1, 1), MGB_F32), "input 'image': model 'm' has an input");
-    refused(mgb_graph_input(graph, &out, "bytes", SHAPE(1, 1), MGB_U8), "input 'bytes': inputs are f32 or i32");
-    refused(mgb_graph_input(graph, &out, "none", SHAPE(2, 4, 0), MGB_F32), "input 'none': axis 1 has 0 elements");
-    refused(mgb_graph_input(graph, &out, "huge", SHAPE(2, 1 << 30, 1 << 30), MGB_F32), "more than 2^40 elements");
+    refused(mgb_graph_input(graph, &out, "image", SHAPE(1, 1), MGB_F32),
+            "input 'image': model 'm' has an input");
+    refused(mgb_graph_input(graph, &out, "bytes", SHAPE(1, 1), MGB_U8),
+            "input 'bytes': inputs are f32 or i32");
+    refused(mgb_graph_input(graph, &out, "none", SHAPE(2, 4, 0), MGB_F32),
+            "input 'none': axis 1 has 0 elements");
+    refused(mgb_graph_input(graph, &out, "huge", SHAPE(2, 1 << 30, 1 << 30), MGB_F32),
+            "more than 2^40 elements");
     struct mgb_init init = {.kind = MGB_CONSTANT, .value = INFINITY};
-    refused(mgb_graph_variable(graph, &out, "v", SHAPE(1, 2), &init), "variable 'v': the constant inf is not finite");
+    refused(mgb_graph_variable(graph, &out, "v", SHAPE(1, 2), &init),
+            "variable 'v': the constant inf is not finite");
     init = (struct mgb_init){.kind = MGB_NORMAL, .value = -1};
-    refused(mgb_graph_variable(graph, &out, "v", SHAPE(1, 2), &init), "variable 'v': a standard deviation of -1");
-    refused(mgb_graph_begin_device(graph, (struct mgb_device_name){MGB_DEVICE_SPREAD, 0, 0}), "\"spread\" is no device");
+    refused(mgb_graph_variable(graph, &out, "v", SHAPE(1, 2), &init),
+            "variable 'v': a standard deviation of -1");
+    refused(mgb_graph_begin_device(graph, (struct mgb_device_name){MGB_DEVICE_SPREAD, 0, 0}),
+            "\"spread\" is no device");
     struct mgb_graph *none;
     refused(mgb_graph_make(&none, ""), "a model needs a name");
 }
@@ -263,7 +289,8 @@ static void a_target_that_is_trained_is_refused(void **state)
     int loss, y = model_dense(graph, "y", vector, 10, MGB_LINEAR);
     assert_ok(mgb_op_mean_squared_error(graph, &loss, "loss", vector, y));
     assert_ok(mgb_graph_loss(graph, loss, 1));
-    refused(mgb_graph_finish(graph), "mean_squared_error 'loss': its target depends on trainable variables");
+    refused(mgb_graph_finish(graph),
+            "mean_squared_error 'loss': its target depends on trainable variables");
 }
 
 static void a_failed_call_changes_nothing(void **state)

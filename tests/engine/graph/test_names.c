@@ -31,7 +31,8 @@ static const char *variable_names(void)
     static char text[1024];
     text[0] = '\0';
     for (int i = 0; i < mgb_graph_variable_count(graph); i++)
-        sprintf(text + strlen(text), "%s%s", i > 0 ? " " : "", mgb_graph_variable_at(graph, i).name);
+        sprintf(text + strlen(text), "%s%s", i > 0 ? " " : "",
+                mgb_graph_variable_at(graph, i).name);
     return text;
 }
 
@@ -52,8 +53,9 @@ static void layers_of_one_name_are_numbered_and_others_are_not(void **state)
     int b = model_dense(graph, "dense", a, 4, MGB_RELU);
     int c = model_dense(graph, "single", b, 4, MGB_RELU);
     finish(c);
-    assert_string_equal(variable_names(), "dense_1/kernel dense_1/bias dense_2/kernel dense_2/bias single/kernel "
-                                          "single/bias logits/kernel logits/bias");
+    assert_string_equal(variable_names(),
+                        "dense_1/kernel dense_1/bias dense_2/kernel dense_2/bias single/kernel "
+                        "single/bias logits/kernel logits/bias");
     assert_string_equal(name_of(a), "dense_1");
     assert_string_equal(name_of(b), "dense_2");
     assert_string_equal(name_of(c), "single");
@@ -63,7 +65,8 @@ static void layers_of_one_name_are_numbered_and_others_are_not(void **state)
 static void outputs_add_nested_nested(void **state)
 {
     (void)state;
-    int a = model_dense(graph, "a", x, 4, MGB_RELU), b = model_dense(graph, "b", x, 4, MGB_RELU), sum;
+    int a = model_dense(graph, "a", x, 4, MGB_RELU), b = model_dense(graph, "b", x, 4, MGB_RELU),
+        sum;
     const char *name;
     assert_ok(mgb_op_add(graph, &sum, "add", a, b));
     assert_ok(mgb_graph_output(graph, "add", sum));
@@ -101,8 +104,9 @@ static void scopes_nest_and_clash_within_their_parent_only(void **state)
     }
     y = model_dense(graph, "dense", y, 4, MGB_RELU);
     finish(y);
-    assert_string_equal(variable_names(), "block_1/dense/kernel block_1/dense/bias block_2/dense/kernel "
-                                          "block_2/dense/bias dense/kernel dense/bias logits/kernel logits/bias");
+    assert_string_equal(variable_names(),
+                        "block_1/dense/kernel block_1/dense/bias block_2/dense/kernel "
+                        "block_2/dense/bias dense/kernel dense/bias logits/kernel logits/bias");
     assert_string_equal(name_of(y), "dense");
 }
 
@@ -159,7 +163,8 @@ static void a_shared_sub_model_makes_its_variables_once(void **state)
     int share = 0, inner = 0, again = 0;
     int y = nested(x, &share, &inner);
     assert_true(share > 0);
-    y = nested(y, &share, &again); /* its builder runs again and makes the inner model's value anew */
+    y = nested(y, &share,
+               &again); /* its builder runs again and makes the inner model's value anew */
     assert_int_equal(inner, again);
     y = nested(y, &share, &inner);
     finish(y);
@@ -191,7 +196,8 @@ static void a_sub_model_must_make_the_same_each_time(void **state)
     assert_status(mgb_graph_variable(graph, &variable, "v", SHAPE(1, 4), &init), MGB_INVALID);
     assert_message("variable 'v': shared, made as 3 and now wanted as 4");
     assert_status(mgb_graph_variable(graph, &variable, "w", SHAPE(1, 3), &init), MGB_INVALID);
-    assert_message("variable 'w': a shared sub-model asks for it now but its first use did not make it");
+    assert_message(
+        "variable 'w': a shared sub-model asks for it now but its first use did not make it");
     assert_ok(mgb_graph_end_shared(graph));
     assert_status(mgb_graph_end_shared(graph), MGB_STATE);
     share = 99;
@@ -213,7 +219,8 @@ static void a_layer_from_outside_may_be_used_inside(void **state)
         assert_ok(mgb_graph_end_shared(graph));
     }
     finish(y);
-    assert_string_equal(variable_names(), "outer/kernel outer/bias own/kernel own/bias logits/kernel logits/bias");
+    assert_string_equal(variable_names(),
+                        "outer/kernel outer/bias own/kernel own/bias logits/kernel logits/bias");
 }
 
 static void device_scopes_nest(void **state)

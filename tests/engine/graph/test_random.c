@@ -68,7 +68,8 @@ static void every_trainable_variable_has_a_gradient_of_its_shape(void **state)
     for_each(check_gradients);
 }
 
-/* Weight gradients of a layer whose weight is frozen come with its bias and are the one exception. */
+/* Weight gradients of a layer whose weight is frozen come with its bias and are the one exception.
+ */
 static void check_nothing_idle(const struct mgb_graph *graph)
 {
     for (int t = 0; t < graph->tensor_count; t++) {
@@ -110,7 +111,8 @@ static void check_facts(const struct mgb_graph *graph)
 {
     struct mgb_fact_source facts = mgb_plain_facts();
     for (int i = 0; i < graph->node_count; i++) {
-        struct mgb_node_use use = {.graph = graph, .node = i, .rows = 3, .threads = 1, .training = true};
+        struct mgb_node_use use = {
+            .graph = graph, .node = i, .rows = 3, .threads = 1, .training = true};
         struct mgb_operator_facts got;
         const struct mgb_node *node = &graph->nodes[i];
         assert_ok(facts.describe(facts.context, 0, &use, &got));
@@ -121,7 +123,8 @@ static void check_facts(const struct mgb_graph *graph)
         int shares[] = {got.alias, got.in_place};
         for (int k = 0; k < 2; k++)
             if (shares[k] >= 0)
-                assert_int_equal(mgb_tensor_bytes(graph, node->inputs[shares[k]], 3), got.out_bytes[0]);
+                assert_int_equal(mgb_tensor_bytes(graph, node->inputs[shares[k]], 3),
+                                 got.out_bytes[0]);
         assert_true(mgb_node_flops(graph, node, 6) >= mgb_node_flops(graph, node, 3));
     }
 }

@@ -47,13 +47,13 @@ static void windows_fit_as_in_tensorflow(void **state)
         enum mgb_padding padding;
         int pad, out, before, after;
     } cases[] = {
-        {28, 3, 1, 1, MGB_VALID, 0, 26, 0, 0},  {28, 3, 2, 1, MGB_VALID, 0, 13, 0, 0},
-        {28, 3, 1, 1, MGB_SAME, 0, 28, 1, 1},   {28, 3, 2, 1, MGB_SAME, 0, 14, 0, 1},
-        {5, 2, 1, 1, MGB_SAME, 0, 5, 0, 1},     {5, 4, 3, 1, MGB_SAME, 0, 2, 1, 1},
-        {4, 1, 3, 1, MGB_SAME, 0, 2, 0, 0},     {224, 7, 2, 1, MGB_SAME, 0, 112, 2, 3},
+        {28, 3, 1, 1, MGB_VALID, 0, 26, 0, 0},      {28, 3, 2, 1, MGB_VALID, 0, 13, 0, 0},
+        {28, 3, 1, 1, MGB_SAME, 0, 28, 1, 1},       {28, 3, 2, 1, MGB_SAME, 0, 14, 0, 1},
+        {5, 2, 1, 1, MGB_SAME, 0, 5, 0, 1},         {5, 4, 3, 1, MGB_SAME, 0, 2, 1, 1},
+        {4, 1, 3, 1, MGB_SAME, 0, 2, 0, 0},         {224, 7, 2, 1, MGB_SAME, 0, 112, 2, 3},
         {224, 7, 2, 1, MGB_EXPLICIT, 3, 112, 3, 3}, {9, 3, 1, 2, MGB_VALID, 0, 5, 0, 0},
-        {9, 3, 1, 2, MGB_SAME, 0, 9, 2, 2},     {3, 3, 1, 1, MGB_VALID, 0, 1, 0, 0},
-        {2, 5, 1, 1, MGB_SAME, 0, 2, 2, 2},     {5, 7, 1, 1, MGB_EXPLICIT, 1, 1, 1, 1},
+        {9, 3, 1, 2, MGB_SAME, 0, 9, 2, 2},         {3, 3, 1, 1, MGB_VALID, 0, 1, 0, 0},
+        {2, 5, 1, 1, MGB_SAME, 0, 2, 2, 2},         {5, 7, 1, 1, MGB_EXPLICIT, 1, 1, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[16];
@@ -104,7 +104,8 @@ static void pooling_steps_by_its_size(void **state)
     window.padding = MGB_SAME;
     assert_ok(mgb_op_avg_pool2d(graph, &y, "avg", x, &window));
     assert_shape(y, "5x5x6");
-    window = (struct mgb_window){.size = {3, 3}, .stride = {1, 1}, .padding = MGB_EXPLICIT, .pad = {1, 1}};
+    window = (struct mgb_window){
+        .size = {3, 3}, .stride = {1, 1}, .padding = MGB_EXPLICIT, .pad = {1, 1}};
     assert_ok(mgb_op_max_pool2d(graph, &y, "max2", x, &window));
     assert_shape(y, "9x9x6");
 }
@@ -167,10 +168,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(dense_works_on_the_last_axis),  TEST(windows_fit_as_in_tensorflow),
-        TEST(height_and_width_are_apart),    TEST(groups_divide_channels),
-        TEST(pooling_steps_by_its_size),     TEST(reshape_keeps_the_elements),
-        TEST(concat_joins_along_an_axis),    TEST(losses_and_metrics_are_scalars),
+        TEST(dense_works_on_the_last_axis), TEST(windows_fit_as_in_tensorflow),
+        TEST(height_and_width_are_apart),   TEST(groups_divide_channels),
+        TEST(pooling_steps_by_its_size),    TEST(reshape_keeps_the_elements),
+        TEST(concat_joins_along_an_axis),   TEST(losses_and_metrics_are_scalars),
         TEST(bytes_follow_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

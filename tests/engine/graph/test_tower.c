@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* deep_qa's shape: an encoder made outside the builder (shared), a dense layer made inside (not shared). */
+/* deep_qa's shape: an encoder made outside the builder (shared), a dense layer made inside (not
+ * shared). */
 struct towers {
     struct mgb_graph *graph;
     struct model_layer encoder;
@@ -52,7 +53,8 @@ static void a_layer_made_inside_is_each_towers_own(void **state)
     struct mgb_graph *graph = build(3);
     assert_int_equal(graph->towers_built, 3);
     assert_int_equal(mgb_graph_variable_count(graph), 4 + 2 * 2);
-    struct mgb_variable_info encoder = mgb_graph_variable_at(graph, 0), dense = mgb_graph_variable_at(graph, 2);
+    struct mgb_variable_info encoder = mgb_graph_variable_at(graph, 0),
+                             dense = mgb_graph_variable_at(graph, 2);
     assert_int_equal(encoder.tower, -1);
     assert_int_equal(encoder.twin, -1);
     assert_int_equal(dense.tower, 0);
@@ -130,7 +132,8 @@ static void a_tower_that_differs_is_named_with_its_operator(void **state)
     assert_message("tower 1: dense 'dense' differs in its options from dense 'dense' of tower 0");
     assert_status(mgb_op_dense(t.graph, &out, "dense", x, w, -1, MGB_LINEAR), MGB_INVALID);
     assert_message("stands where tower 0 made");
-    int wide = model_weight(t.graph, "wide", SHAPE(2, 6, 4)), four = model_weight(t.graph, "four", SHAPE(1, 4));
+    int wide = model_weight(t.graph, "wide", SHAPE(2, 6, 4)),
+        four = model_weight(t.graph, "four", SHAPE(1, 4));
     assert_status(mgb_op_dense(t.graph, &out, "dense", x, wide, four, MGB_LINEAR), MGB_INVALID);
     assert_message("differs in its options");
     mgb_graph_free(t.graph);

@@ -53,16 +53,36 @@ static void values_come_back_as_text(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"gpus", "4", "4"},           {"gpus", "2,0,3", "2,0,3"},     {"gpus", "{2, 0, 3}", "2,0,3"},
-        {"gpus", "{2}", "{2}"},       {"gpus", "[5]", "{5}"},         {"gpus", "0", "0"},
-        {"batch", "64", "64"},        {"global_batch", "96", "96"},   {"cpu_merge", "no", "false"},
-        {"cpu_relocation", "ON", "true"}, {"strategy", "AllReduce", "allreduce"}, {"like", "tf_ps", "tf_ps"},
-        {"weights_at", "GPU:1", "/gpu:1"}, {"weights_at", "spread", "spread"}, {"sum_at", "spread", "spread"},
-        {"join_at", "/device:CPU:0", "/cpu:0"}, {"bucket_mib", "0.5", "0.5"}, {"gpu_memory", "4GiB", "4294967296"},
-        {"gpu_memory", "1.5 MiB", "1572864"}, {"gpu_memory", "2gb", "2000000000"}, {"gpu_memory", "4096", "4096"},
-        {"peer_access", "yes", "true"}, {"pinned", "auto", "auto"},    {"graph", "off", "false"},
-        {"precision", "bf16", "bf16"}, {"threads", "3", "3"},         {"hosts", "2", "2"},
-        {"relocation", "clone", "clone"}, {"recompute", "block", "block"}, {"update_at", "gpu:0", "/gpu:0"},
+        {"gpus", "4", "4"},
+        {"gpus", "2,0,3", "2,0,3"},
+        {"gpus", "{2, 0, 3}", "2,0,3"},
+        {"gpus", "{2}", "{2}"},
+        {"gpus", "[5]", "{5}"},
+        {"gpus", "0", "0"},
+        {"batch", "64", "64"},
+        {"global_batch", "96", "96"},
+        {"cpu_merge", "no", "false"},
+        {"cpu_relocation", "ON", "true"},
+        {"strategy", "AllReduce", "allreduce"},
+        {"like", "tf_ps", "tf_ps"},
+        {"weights_at", "GPU:1", "/gpu:1"},
+        {"weights_at", "spread", "spread"},
+        {"sum_at", "spread", "spread"},
+        {"join_at", "/device:CPU:0", "/cpu:0"},
+        {"bucket_mib", "0.5", "0.5"},
+        {"gpu_memory", "4GiB", "4294967296"},
+        {"gpu_memory", "1.5 MiB", "1572864"},
+        {"gpu_memory", "2gb", "2000000000"},
+        {"gpu_memory", "4096", "4096"},
+        {"peer_access", "yes", "true"},
+        {"pinned", "auto", "auto"},
+        {"graph", "off", "false"},
+        {"precision", "bf16", "bf16"},
+        {"threads", "3", "3"},
+        {"hosts", "2", "2"},
+        {"relocation", "clone", "clone"},
+        {"recompute", "block", "block"},
+        {"update_at", "gpu:0", "/gpu:0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct mgb_placement p, again;
@@ -97,8 +117,10 @@ static void wrong_values_are_refused_with_what_is_possible(void **state)
         {"batch", "-4", "batch = -4"},
         {"batch", "1.5", "batch = 1.5"},
         {"cpu_merge", "maybe", "cpu_merge = maybe: give true or false"},
-        {"strategy", "towers", "strategy = towers: give one of outputs, gradients, allreduce, independent"},
-        {"weights_at", "xla_gpu:0", "weights_at = xla_gpu:0: give a device (/cpu:0, /gpu:1) or spread"},
+        {"strategy", "towers",
+         "strategy = towers: give one of outputs, gradients, allreduce, independent"},
+        {"weights_at", "xla_gpu:0",
+         "weights_at = xla_gpu:0: give a device (/cpu:0, /gpu:1) or spread"},
         {"join_at", "spread", "join_at = spread: give one device"},
         {"merge_at", "spread", "one device"},
         {"bucket_mib", "0", "bucket_mib = 0: give a size in MiB, above 0"},
@@ -109,7 +131,8 @@ static void wrong_values_are_refused_with_what_is_possible(void **state)
         {"gpu_memory", "lots", "gpu_memory = lots"},
         {"peer_access", "perhaps", "peer_access = perhaps: give auto, true or false"},
         {"hosts", "0", "hosts = 0"},
-        {"cpu_mrege", "true", "there is no placement option 'cpu_mrege'; did you mean 'cpu_merge'?"},
+        {"cpu_mrege", "true",
+         "there is no placement option 'cpu_mrege'; did you mean 'cpu_merge'?"},
         {"zzzzz", "1", "there is no placement option 'zzzzz'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -131,7 +154,8 @@ static void batch_and_global_batch_clear_each_other(void **state)
     assert_ok(mgb_placement_set(&p, "batch", "16"));
     assert_ok(mgb_placement_set(&p, "global_batch", "100"));
     assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_BATCH), "");
-    assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_GLOBAL_BATCH), "100");
+    assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_GLOBAL_BATCH),
+                        "100");
     assert_ok(mgb_placement_set(&p, "batch", "8"));
     assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_GLOBAL_BATCH), "");
     assert_int_equal(p.batch, 8);

@@ -1,4 +1,5 @@
-/* Placements in effect: the table of lua-api.md row by row, precedence, presets, devices, parking. */
+/* Placements in effect: the table of lua-api.md row by row, precedence, presets, devices, parking.
+ */
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 
@@ -72,9 +73,9 @@ static void refused(const char *options, enum mgb_status status, const char *wor
 /* What is in effect, as "weights join loss sum update allreduce bucket". */
 static char *places(char out[256], const char *options)
 {
-    static const enum mgb_option_id ids[] = {MGB_OPTION_WEIGHTS_AT, MGB_OPTION_JOIN_AT, MGB_OPTION_LOSS_AT,
-                                             MGB_OPTION_SUM_AT, MGB_OPTION_UPDATE_AT, MGB_OPTION_ALLREDUCE,
-                                             MGB_OPTION_BUCKET_MIB};
+    static const enum mgb_option_id ids[] = {
+        MGB_OPTION_WEIGHTS_AT, MGB_OPTION_JOIN_AT,   MGB_OPTION_LOSS_AT,   MGB_OPTION_SUM_AT,
+        MGB_OPTION_UPDATE_AT,  MGB_OPTION_ALLREDUCE, MGB_OPTION_BUCKET_MIB};
     struct mgb_effective e = resolve(options);
     out[0] = '\0';
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
@@ -90,7 +91,8 @@ static void the_table_of_what_is_in_effect(void **state)
 {
     (void)state;
     char text[256];
-    assert_string_equal(places(text, "gpus=2 strategy=outputs"), "/gpu:0 /cpu:0 /cpu:0 /cpu:0 /gpu:0 - -");
+    assert_string_equal(places(text, "gpus=2 strategy=outputs"),
+                        "/gpu:0 /cpu:0 /cpu:0 /cpu:0 /gpu:0 - -");
     assert_string_equal(places(text, "gpus=2 strategy=gradients"), "/gpu:0 - - /cpu:0 /gpu:0 - 25");
     assert_string_equal(places(text, "gpus=2 strategy=allreduce"), "- - - - - ring 25");
     assert_string_equal(places(text, "gpus=2 strategy=independent"), "- - - - - - -");
@@ -119,7 +121,8 @@ static void the_flags_move_weights_and_merge(void **state)
                         "/cpu:0 /gpu:0 /gpu:0 /gpu:0 /cpu:0 - -");
     assert_string_equal(places(text, "gpus=2 cpu_merge=false cpu_relocation=false"),
                         "/gpu:0 /gpu:0 /gpu:0 /gpu:0 /gpu:0 - -");
-    assert_string_equal(places(text, "gpus=3,1 cpu_merge=false"), "/gpu:3 /gpu:3 /gpu:3 /gpu:3 /gpu:3 - -");
+    assert_string_equal(places(text, "gpus=3,1 cpu_merge=false"),
+                        "/gpu:3 /gpu:3 /gpu:3 /gpu:3 /gpu:3 - -");
 }
 
 static void an_explicit_place_beats_merge_at_beats_flags_beats_like(void **state)
@@ -132,7 +135,8 @@ static void an_explicit_place_beats_merge_at_beats_flags_beats_like(void **state
                         "/gpu:0 /cpu:0 /cpu:0 /gpu:1 /gpu:2 - -");
     assert_string_equal(places(text, "gpus=4 like=deep_qa cpu_merge=false cpu_relocation=false"),
                         "/gpu:0 - - /gpu:0 /gpu:0 - 25");
-    assert_string_equal(places(text, "gpus=4 like=deep_qa weights_at=/gpu:1"), "/gpu:1 - - /cpu:0 /gpu:1 - 25");
+    assert_string_equal(places(text, "gpus=4 like=deep_qa weights_at=/gpu:1"),
+                        "/gpu:1 - - /cpu:0 /gpu:1 - 25");
     assert_string_equal(places(text, "gpus=4 like=keras strategy=gradients"),
                         "/gpu:0 - - /gpu:0 /gpu:0 - 25");
     assert_string_equal(places(text, "gpus=4 like=keras merge_at=/gpu:1"),
@@ -143,7 +147,8 @@ static void like_sets_places_as_that_system_does(void **state)
 {
     (void)state;
     char text[256];
-    assert_string_equal(places(text, "gpus=4 like=keras"), "/gpu:0 /cpu:0 /gpu:0 /gpu:0 /gpu:0 - -");
+    assert_string_equal(places(text, "gpus=4 like=keras"),
+                        "/gpu:0 /cpu:0 /gpu:0 /gpu:0 /gpu:0 - -");
     assert_string_equal(places(text, "gpus=4 like=keras cpu_merge=false"),
                         "/gpu:0 /gpu:0 /gpu:0 /gpu:0 /gpu:0 - -");
     assert_string_equal(places(text, "gpus=4 like=keras cpu_relocation=true"),
@@ -168,7 +173,8 @@ static void contradictions_are_refused(void **state)
     refused("gpus=2 cpu_relocation=true weights_at=spread", MGB_INVALID, "weights_at = spread");
     refused("gpus=2 cpu_merge=true merge_at=/gpu:0", MGB_INVALID,
             "cpu_merge = true merges on /cpu:0 and merge_at = /gpu:0 elsewhere");
-    refused("gpus=1,0 cpu_merge=false merge_at=/gpu:0", MGB_INVALID, "cpu_merge = false merges on /gpu:1");
+    refused("gpus=1,0 cpu_merge=false merge_at=/gpu:0", MGB_INVALID,
+            "cpu_merge = false merges on /gpu:1");
     char text[256];
     places(text, "gpus=2 cpu_relocation=true weights_at=/cpu:0");
     places(text, "gpus=1,0 cpu_merge=false merge_at=/gpu:1");
@@ -179,16 +185,26 @@ static void an_option_without_meaning_is_refused_beside_its_strategy(void **stat
 {
     (void)state;
     static const char *const meaningless[][2] = {
-        {"strategy=outputs", "allreduce=ring"},     {"strategy=outputs", "bucket_mib=1"},
-        {"strategy=outputs", "overlap=false"},      {"strategy=gradients", "join_at=/cpu:0"},
-        {"strategy=gradients", "loss_at=/cpu:0"},   {"strategy=gradients", "allreduce=ring"},
-        {"strategy=allreduce", "weights_at=/cpu:0"}, {"strategy=allreduce", "join_at=/cpu:0"},
-        {"strategy=allreduce", "loss_at=/cpu:0"},   {"strategy=allreduce", "sum_at=/cpu:0"},
-        {"strategy=allreduce", "update_at=/cpu:0"}, {"strategy=allreduce", "cpu_merge=true"},
-        {"strategy=allreduce", "cpu_relocation=true"}, {"strategy=allreduce", "merge_at=/cpu:0"},
-        {"strategy=allreduce", "relocation=clone"}, {"strategy=independent", "allreduce=ring"},
-        {"strategy=independent", "bucket_mib=1"},   {"strategy=independent", "weights_at=/cpu:0"},
-        {"strategy=independent", "wire_type=f16"},  {"like=ddp", "cpu_merge=true"},
+        {"strategy=outputs", "allreduce=ring"},
+        {"strategy=outputs", "bucket_mib=1"},
+        {"strategy=outputs", "overlap=false"},
+        {"strategy=gradients", "join_at=/cpu:0"},
+        {"strategy=gradients", "loss_at=/cpu:0"},
+        {"strategy=gradients", "allreduce=ring"},
+        {"strategy=allreduce", "weights_at=/cpu:0"},
+        {"strategy=allreduce", "join_at=/cpu:0"},
+        {"strategy=allreduce", "loss_at=/cpu:0"},
+        {"strategy=allreduce", "sum_at=/cpu:0"},
+        {"strategy=allreduce", "update_at=/cpu:0"},
+        {"strategy=allreduce", "cpu_merge=true"},
+        {"strategy=allreduce", "cpu_relocation=true"},
+        {"strategy=allreduce", "merge_at=/cpu:0"},
+        {"strategy=allreduce", "relocation=clone"},
+        {"strategy=independent", "allreduce=ring"},
+        {"strategy=independent", "bucket_mib=1"},
+        {"strategy=independent", "weights_at=/cpu:0"},
+        {"strategy=independent", "wire_type=f16"},
+        {"like=ddp", "cpu_merge=true"},
     };
     for (size_t i = 0; i < sizeof meaningless / sizeof meaningless[0]; i++) {
         char options[128], words[64];
@@ -212,8 +228,10 @@ static void an_option_is_parked_and_comes_back(void **state)
     set_all(&p, "gpus=2 join_at=/gpu:1 weights_at=/cpu:0");
     uint64_t fresh = set_all(&p, "strategy=allreduce");
     assert_ok(mgb_placement_resolve(&e, &p, fresh, graph, &topology, 8));
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_JOIN_AT), "");
-    assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_JOIN_AT), "/gpu:1");
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_JOIN_AT), "");
+    assert_string_equal(mgb_placement_get_text(text, sizeof text, &p, MGB_OPTION_JOIN_AT),
+                        "/gpu:1");
     mgb_effective_done(&e);
     fresh = set_all(&p, "bucket_mib=4");
     assert_ok(mgb_placement_resolve(&e, &p, fresh, graph, &topology, 8));
@@ -221,9 +239,12 @@ static void an_option_is_parked_and_comes_back(void **state)
     mgb_effective_done(&e);
     fresh = set_all(&p, "strategy=outputs");
     assert_ok(mgb_placement_resolve(&e, &p, fresh, graph, &topology, 8));
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_JOIN_AT), "/gpu:1");
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_WEIGHTS_AT), "/cpu:0");
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_BUCKET_MIB), "");
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_JOIN_AT), "/gpu:1");
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_WEIGHTS_AT), "/cpu:0");
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_BUCKET_MIB), "");
     mgb_effective_done(&e);
 }
 
@@ -250,7 +271,8 @@ static void every_count_from_1_to_16_has_its_towers(void **state)
             assert_int_equal(e.tower_device[t], 1 + t);
         assert_int_equal(e.global_batch, 4 * n);
         sprintf(wanted, "%d", n);
-        assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS), wanted);
+        assert_string_equal(
+            mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS), wanted);
         assert_int_equal(e.threads, 8 / n > 1 ? 8 / n : 1);
         assert_int_equal(e.oversubscribed, n > 8);
         assert_int_equal(e.cpu_threads, 8);
@@ -267,19 +289,22 @@ static void no_gpu_is_one_tower_on_the_cpu(void **state)
     assert_int_equal(e.tower_device[0], 0);
     assert_int_equal(e.threads, 8);
     mgb_effective_done(&e);
-    assert_string_equal(places(text, "gpus=0 cpu_merge=false"), "/cpu:0 /cpu:0 /cpu:0 /cpu:0 /cpu:0 - -");
+    assert_string_equal(places(text, "gpus=0 cpu_merge=false"),
+                        "/cpu:0 /cpu:0 /cpu:0 /cpu:0 /cpu:0 - -");
     assert_string_equal(places(text, "gpus=0 like=tf_ps"), "/cpu:0 - - /cpu:0 /cpu:0 - 25");
 }
 
 static void a_missing_device_is_named_with_those_present(void **state)
 {
     (void)state;
-    refused("gpus=17", MGB_MISSING,
-            "gpus: wanted /gpu:0 ... /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15; there is no /gpu:16");
+    refused(
+        "gpus=17", MGB_MISSING,
+        "gpus: wanted /gpu:0 ... /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15; there is no /gpu:16");
     refused("gpus=500000", MGB_MISSING, "there is no /gpu:16");
     refused("gpus=2,16", MGB_MISSING,
             "gpus: wanted /gpu:2 /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15; there is no /gpu:16");
-    refused("gpus=2 join_at=/gpu:16", MGB_MISSING, "join_at: wanted /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15");
+    refused("gpus=2 join_at=/gpu:16", MGB_MISSING,
+            "join_at: wanted /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15");
     refused("gpus=2 merge_at=/gpu:20", MGB_MISSING, "merge_at: wanted /gpu:20");
     refused("gpus=2 weights_at=/gpu:99", MGB_MISSING, "weights_at: wanted /gpu:99");
     refused("gpus=2 update_at=/host:1/gpu:0", MGB_MISSING, "update_at: wanted /host:1/gpu:0");
@@ -296,10 +321,12 @@ static void the_first_listed_id_is_the_merge_gpu(void **state)
     assert_int_equal(e.tower_device[2], 4);
     assert_int_equal(e.join_at, 3);
     assert_int_equal(e.home[0], 3);
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS), "2,0,3");
+    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS),
+                        "2,0,3");
     mgb_effective_done(&e);
     e = resolve("gpus={2}");
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS), "{2}");
+    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GPUS),
+                        "{2}");
     mgb_effective_done(&e);
 }
 
@@ -318,7 +345,8 @@ static void a_duplicate_is_refused_by_name_unless_logical(void **state)
     refused("gpus=2", MGB_INVALID, "/gpu:0 and /gpu:1 are the same physical GPU");
     e = resolve("gpus=2 logical=true strategy=allreduce allreduce=nccl");
     assert_int_equal(e.allreduce, MGB_ALLREDUCE_RING);
-    assert_string_equal(e.gave_way, "allreduce = nccl: /gpu:1 shares its GPU with another tower; ring serves");
+    assert_string_equal(e.gave_way,
+                        "allreduce = nccl: /gpu:1 shares its GPU with another tower; ring serves");
     mgb_effective_done(&e);
 }
 
@@ -397,7 +425,8 @@ static void device_scopes_are_homes_until_relocated(void **state)
     assert_memory_equal(e.home, wanted, sizeof wanted);
     assert_memory_equal(e.update, wanted, sizeof wanted);
     assert_false(e.relocated);
-    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_WEIGHTS_AT), "several");
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_WEIGHTS_AT), "several");
     mgb_effective_done(&e);
     e = resolve("gpus=2 cpu_relocation=true");
     assert_memory_equal(e.home, cpu, sizeof cpu);
@@ -405,23 +434,27 @@ static void device_scopes_are_homes_until_relocated(void **state)
     assert_true(e.relocated);
     mgb_effective_done(&e);
     topology.device_count = 3;
-    refused("gpus=2", MGB_MISSING, "device scope of variable 'far/kernel': wanted /gpu:7, present /cpu:0 /gpu:0 /gpu:1");
+    refused("gpus=2", MGB_MISSING,
+            "device scope of variable 'far/kernel': wanted /gpu:7, present /cpu:0 /gpu:0 /gpu:1");
 }
 
 static void what_this_version_lacks_is_said(void **state)
 {
     (void)state;
-    static const char *const lacking[] = {"wire_type=f16", "staged=true", "stale=true", "bn=sync",
-                                          "precision=bf16", "recompute=block", "graph=true", "hosts=2"};
+    static const char *const lacking[] = {"wire_type=f16", "staged=true",    "stale=true",
+                                          "bn=sync",       "precision=bf16", "recompute=block",
+                                          "graph=true",    "hosts=2"};
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
         char options[64], words[64];
         size_t name = strcspn(lacking[i], "=");
         sprintf(options, "gpus=2 %s", lacking[i]);
-        sprintf(words, "%.*s = %s is not supported in this version", (int)name, lacking[i], lacking[i] + name + 1);
+        sprintf(words, "%.*s = %s is not supported in this version", (int)name, lacking[i],
+                lacking[i] + name + 1);
         refused(options, MGB_UNSUPPORTED, words);
     }
     refused("gpus=2 strategy=allreduce allreduce=tree", MGB_UNSUPPORTED, "allreduce = tree");
-    refused("gpus=2 strategy=allreduce allreduce=hierarchical", MGB_UNSUPPORTED, "use auto, ring or nccl");
+    refused("gpus=2 strategy=allreduce allreduce=hierarchical", MGB_UNSUPPORTED,
+            "use auto, ring or nccl");
 }
 
 static void threads_are_given_or_divided(void **state)
@@ -444,16 +477,25 @@ static void every_option_has_a_text_or_none(void **state)
     static const struct {
         enum mgb_option_id id;
         const char *text;
-    } wanted[] = {{MGB_OPTION_BATCH, "32"},          {MGB_OPTION_GLOBAL_BATCH, "64"},
-                  {MGB_OPTION_CPU_RELOCATION, "true"}, {MGB_OPTION_CPU_MERGE, "true"},
-                  {MGB_OPTION_STRATEGY, "outputs"},  {MGB_OPTION_LIKE, ""},
-                  {MGB_OPTION_MERGE_AT, ""},         {MGB_OPTION_RELOCATION, "move"},
-                  {MGB_OPTION_ALLREDUCE, ""},        {MGB_OPTION_OVERLAP, ""},
-                  {MGB_OPTION_WIRE_TYPE, "f32"},     {MGB_OPTION_PEER_ACCESS, "auto"},
-                  {MGB_OPTION_GPU_MEMORY, "1048576"}, {MGB_OPTION_THREADS, "4"},
-                  {MGB_OPTION_HOSTS, "1"},           {MGB_OPTION_GRAPH, "false"}};
+    } wanted[] = {{MGB_OPTION_BATCH, "32"},
+                  {MGB_OPTION_GLOBAL_BATCH, "64"},
+                  {MGB_OPTION_CPU_RELOCATION, "true"},
+                  {MGB_OPTION_CPU_MERGE, "true"},
+                  {MGB_OPTION_STRATEGY, "outputs"},
+                  {MGB_OPTION_LIKE, ""},
+                  {MGB_OPTION_MERGE_AT, ""},
+                  {MGB_OPTION_RELOCATION, "move"},
+                  {MGB_OPTION_ALLREDUCE, ""},
+                  {MGB_OPTION_OVERLAP, ""},
+                  {MGB_OPTION_WIRE_TYPE, "f32"},
+                  {MGB_OPTION_PEER_ACCESS, "auto"},
+                  {MGB_OPTION_GPU_MEMORY, "1048576"},
+                  {MGB_OPTION_THREADS, "4"},
+                  {MGB_OPTION_HOSTS, "1"},
+                  {MGB_OPTION_GRAPH, "false"}};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, wanted[i].id), wanted[i].text);
+        assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, wanted[i].id),
+                            wanted[i].text);
     mgb_effective_done(&e);
 }
 

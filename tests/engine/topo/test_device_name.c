@@ -36,9 +36,24 @@ static void what_is_no_device_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "xla_gpu:0", "/xla_gpu:0", "/device:XLA_GPU:0", "", "/", "gpu:",      "gpu:-1",   "gpu:x",
-        "gpu:1x",    "gpu:1:2",    "//gpu:1",           "/gpu:1/", "tpu:0", "/host/gpu:0", "gpu:1000000",
-        "/foo:1/gpu:0", "/gpu:0/gpu:1", "nil",
+        "xla_gpu:0",
+        "/xla_gpu:0",
+        "/device:XLA_GPU:0",
+        "",
+        "/",
+        "gpu:",
+        "gpu:-1",
+        "gpu:x",
+        "gpu:1x",
+        "gpu:1:2",
+        "//gpu:1",
+        "/gpu:1/",
+        "tpu:0",
+        "/host/gpu:0",
+        "gpu:1000000",
+        "/foo:1/gpu:0",
+        "/gpu:0/gpu:1",
+        "nil",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct mgb_device_name name = {.index = 42};
@@ -72,9 +87,11 @@ static void devices_are_found_and_listed(void **state)
     char text[64], small[8];
     assert_int_equal(mgb_topology_find(&topology, devices[4].name), 4);
     assert_int_equal(mgb_topology_find(&topology, devices[0].name), 0);
-    assert_int_equal(mgb_topology_find(&topology, (struct mgb_device_name){MGB_DEVICE_GPU, 5, 0}), -1);
+    assert_int_equal(mgb_topology_find(&topology, (struct mgb_device_name){MGB_DEVICE_GPU, 5, 0}),
+                     -1);
     assert_int_equal(mgb_topology_find(&topology, (struct mgb_device_name){0}), -1);
-    assert_string_equal(mgb_topology_list(text, sizeof text, &topology), "/cpu:0 /gpu:0 ... /gpu:4");
+    assert_string_equal(mgb_topology_list(text, sizeof text, &topology),
+                        "/cpu:0 /gpu:0 ... /gpu:4");
     topology.device_count = 3;
     assert_string_equal(mgb_topology_list(text, sizeof text, &topology), "/cpu:0 /gpu:0 /gpu:1");
     assert_int_equal(strlen(mgb_topology_list(small, sizeof small, &topology)), 7);
