@@ -1,7 +1,30 @@
-/* The model and data of the CUDA tests. */
+/* The model, data and machines of the CUDA tests. */
 #include "tests/engine/cuda/player.h"
 
+#include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
+#include <stdlib.h>
+
+extern const struct mgb_backend *
+mgb_cuda_entry_get(const struct mgb_cpu_kernels *cpu) __asm__(MGB_CUDA_ENTRY);
+
+const struct mgb_backend *cuda_backend_get(void)
+{
+    return mgb_cuda_entry_get(&mgb_host_cpu_kernels);
+}
+
+void gpus_set(const char *devices, const char *fail)
+{
+    static const char *const others[] = {"FAKE_CUDA_FAIL", "FAKE_CUDA_INIT", "FAKE_CUDA_PEER",
+                                         "CUDA_VISIBLE_DEVICES"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        unsetenv(others[i]);
+    setenv("FAKE_CUDA_DEVICES", devices, 1);
+    setenv("FAKE_CUDA_MEMORY", "64M", 1);
+    if (fail)
+        setenv("FAKE_CUDA_FAIL", fail, 1);
+    fake_cuda_reset();
+}
 
 static void layer_add(struct mgb_graph *graph, int *x, const char *name, int64_t in, int64_t out,
                       enum mgb_activation activation)

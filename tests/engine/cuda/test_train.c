@@ -20,15 +20,6 @@ struct outcome {
     float weights[16 * 24]; /* of the first variable, tower 0 */
 };
 
-static void machine(const char *devices)
-{
-    unsetenv("FAKE_CUDA_FAIL");
-    unsetenv("CUDA_VISIBLE_DEVICES");
-    setenv("FAKE_CUDA_DEVICES", devices, 1);
-    setenv("FAKE_CUDA_MEMORY", "64M", 1);
-    fake_cuda_reset();
-}
-
 static void batch_make(float *x, int32_t *labels, const void *data[2], int step)
 {
     mlp_data(x, labels, ROWS, (unsigned)step);
@@ -54,7 +45,8 @@ static struct outcome train(const struct mgb_backend *backend, const struct mgb_
 {
     struct outcome outcome = {0};
     struct mgb_graph *graph = mlp_make();
-    struct player *player = player_make(backend, topology, graph, options);
+    struct player *player;
+    assert_ok(player_make(&player, backend, topology, graph, options));
     for (int step = 0; step < STEPS; step++) {
         float x[ROWS * 16];
         int32_t labels[ROWS];
@@ -92,7 +84,7 @@ static struct outcome host_train(int towers)
 
 static struct outcome cuda_train(const struct player_options *options)
 {
-    const struct mgb_backend *backend = mgb_cuda_entry_get(&mgb_host_cpu_kernels);
+    const struct mgb_backend *backend = cuda_backend_get();
     struct mgb_topology topology;
     assert_ok(backend->probe(&topology));
     struct outcome outcome = train(backend, &topology, options);
@@ -114,7 +106,7 @@ static void outcomes_close(const struct outcome *a, const struct outcome *b)
 static void two_gpus_follow_the_host_backend(void **state)
 {
     (void)state;
-    machine("2");
+    gpus_set("2", NULL);
     struct player_options options = options_of(2);
     struct outcome cuda = cuda_train(&options), host = host_train(2);
     outcomes_close(&cuda, &host);
@@ -123,7 +115,7 @@ static void two_gpus_follow_the_host_backend(void **state)
 static void one_gpu_follows_the_host_backend(void **state)
 {
     (void)state;
-    machine("1");
+    gpus_set("1", NULL);
     struct player_options options = options_of(1);
     struct outcome cuda = cuda_train(&options), host = host_train(1);
     outcomes_close(&cuda, &host);
@@ -132,7 +124,7 @@ static void one_gpu_follows_the_host_backend(void **state)
 static void loss_taken_on_the_cpu_changes_little(void **state)
 {
     (void)state;
-    machine("2");
+    gpus_set("2", NULL);
     struct player_options options = options_of(2);
     options.head_on_cpu = true;
     struct outcome cuda = cuda_train(&options), host = host_train(2);
@@ -142,7 +134,7 @@ static void loss_taken_on_the_cpu_changes_little(void **state)
 static void pageable_memory_serves_as_well(void **state)
 {
     (void)state;
-    machine("2");
+    gpus_set("2", NULL);
     struct player_options options = options_of(2);
     options.backend.pinned = MGB_CHOICE_NO;
     struct outcome cuda = cuda_train(&options), host = host_train(2);
@@ -173,8 +165,8 @@ static void logical_devices_meet_without_nccl(void **state)
 {
     (void)state;
     static const int together[4] = {0, 0, 0, 0}, apart[4] = {0, 1, 0, 1};
-    const struct mgb_backend *backend = mgb_cuda_entry_get(&mgb_host_cpu_kernels);
-    machine("2");
+    const struct mgb_backend *backend = cuda_backend_get();
+    gpus_set("2", NULL);
     struct outcome host = host_train(4);
     struct outcome one = logical_train(backend, together), two = logical_train(backend, apart);
     outcomes_close(&one, &host);
@@ -185,13 +177,14 @@ static void logical_devices_meet_without_nccl(void **state)
 static void event_times_are_on_the_session_clock(void **state)
 {
     (void)state;
-    machine("2");
-    const struct mgb_backend *backend = mgb_cuda_entry_get(&mgb_host_cpu_kernels);
+    gpus_set("2", NULL);
+    const struct mgb_backend *backend = cuda_backend_get();
     struct player_options options = options_of(2);
     struct mgb_topology topology;
     struct mgb_graph *graph = mlp_make();
     assert_ok(backend->probe(&topology));
-    struct player *player = player_make(backend, &topology, graph, &options);
+    struct player *player;
+    assert_ok(player_make(&player, backend, &topology, graph, &options));
     float x[ROWS * 16], loss;
     int32_t labels[ROWS];
     const void *data[2];
