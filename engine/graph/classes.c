@@ -1,7 +1,8 @@
 /* How many classes a label input has, found from the operators that compare it with logits. */
 #include "engine/graph/graph.h"
 
-/* The input behind a tensor, through operators that only change its shape; -1: computed from something else. */
+/* The input behind a tensor, through operators that only change its shape; -1: computed from
+ * something else. */
 static int input_of(const struct mgb_graph *graph, int tensor)
 {
     for (;;) {

@@ -1,10 +1,11 @@
-/* Operator facts: what a device says about an operator before anything is allocated. The planner asks, backends (or a
- * machine profile) answer.
+/* Operator facts: what a device says about an operator before anything is allocated. The planner
+ * asks, backends (or a machine profile) answer.
  *
- * Why layouts are numbers: a blocked layout is private to a device. The planner carries the number from the operator
- * that makes a tensor to those that read it, sizes the buffer by the bytes the producer states, and never looks inside.
- * 0 is plain (rows outermost, channels last, no padding). An operator takes any layout its device ever answered and
- * reorders by itself, in its workspace. What leaves a device (outputs to join, gradients of variables, weights) is plain. */
+ * Why layouts are numbers: a blocked layout is private to a device. The planner carries the number
+ * from the operator that makes a tensor to those that read it, sizes the buffer by the bytes the
+ * producer states, and never looks inside. 0 is plain (rows outermost, channels last, no padding).
+ * An operator takes any layout its device ever answered and reorders by itself, in its workspace.
+ * What leaves a device (outputs to join, gradients of variables, weights) is plain. */
 #ifndef MGB_GRAPH_FACTS_H
 #define MGB_GRAPH_FACTS_H
 
@@ -15,19 +16,19 @@
 struct mgb_node_use {
     const struct mgb_graph *graph;
     int node;
-    int64_t rows;     /* > 0 */
-    int threads;      /* of the device's queue; 1 on GPUs */
-    bool training;    /* false: evaluation, dropout passes through */
+    int64_t rows;  /* > 0 */
+    int threads;   /* of the device's queue; 1 on GPUs */
+    bool training; /* false: evaluation, dropout passes through */
     int in_layout[MGB_MAX_INPUTS];
     bool plain[MGB_MAX_OUTPUTS]; /* this output must be plain */
 };
 
 struct mgb_operator_facts {
-    int64_t workspace_bytes;            /* needed while it runs, scratchpads and reorders included */
+    int64_t workspace_bytes; /* needed while it runs, scratchpads and reorders included */
     int64_t out_bytes[MGB_MAX_OUTPUTS]; /* in the layout chosen */
     int out_layout[MGB_MAX_OUTPUTS];
     int alias;    /* output 0 is a view of this input, nothing runs; -1: it is not */
-    int in_place; /* output 0 may overwrite this input when nothing reads it later; -1: it may not */
+    int in_place; /* output 0 may overwrite this input when nothing reads it later; -1: no */
 };
 
 struct mgb_fact_source {

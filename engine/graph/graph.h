@@ -1,8 +1,10 @@
-/* The graph from inside: what planner and backends read. Nodes are in topological order: forward operators, then loss and
- * metrics with their gradient ("head"), then the towers' gradient operators.
+/* The graph from inside: what planner and backends read. Nodes are in topological order: forward
+ * operators, then loss and metrics with their gradient ("head"), then the towers' gradient
+ * operators.
  *
- * Why a section on every node: under `outputs` the head runs once, on joined tensors, where the user put the loss; under
- * the other strategies it runs on every tower. The planner must be able to cut there without knowing operators. */
+ * Why a section on every node: under `outputs` the head runs once, on joined tensors, where the
+ * user put the loss; under the other strategies it runs on every tower. The planner must be able to
+ * cut there without knowing operators. */
 #ifndef MGB_GRAPH_GRAPH_H
 #define MGB_GRAPH_GRAPH_H
 
@@ -14,10 +16,10 @@ enum mgb_section {
     MGB_SECTION_BACKWARD, /* tower, gradients */
 };
 
-/* Every operator: enum value, name in text form. Gradient operators are operators like any other. */
+/* Every operator: enum value, name in text form. Gradient operators are like any other. */
 #define MGB_OPS(X)                                                                                 \
     X(INPUT, "input")                                                                              \
-    X(READ, "read") /* of a variable */                                                            \
+    X(READ, "read")                          /* of a variable */                                   \
     X(DENSE, "dense")                        /* x, w, [b] -> y */                                  \
     X(DENSE_GRAD_X, "dense_grad_x")          /* dy, w -> dx */                                     \
     X(DENSE_GRAD_W, "dense_grad_w")          /* x, dy -> dw, [db] */                               \
@@ -37,9 +39,9 @@ enum mgb_section {
     X(SLICE, "slice")                        /* x -> y; gradient of concat */                      \
     X(SOFTMAX_XENT, "softmax_cross_entropy") /* logits, label -> sum of losses */                  \
     X(SOFTMAX_XENT_GRAD, "softmax_cross_entropy_grad") /* logits, label -> dlogits */              \
-    X(MSE, "mean_squared_error")             /* p, t -> sum over rows of the mean over elements */ \
-    X(MSE_GRAD, "mean_squared_error_grad")   /* p, t -> dp */                                      \
-    X(ACCURACY, "accuracy")                  /* logits, label -> number right (mean over positions) */
+    X(MSE, "mean_squared_error")           /* p, t -> sum over rows of the mean over elements */   \
+    X(MSE_GRAD, "mean_squared_error_grad") /* p, t -> dp */                                        \
+    X(ACCURACY, "accuracy")                /* logits, label -> number right (positions: mean) */
 
 enum mgb_op_kind {
 #define X(op, name) MGB_OP_##op,
@@ -55,7 +57,7 @@ union mgb_attributes {
         enum mgb_activation activation;  /* forward only: applied to y; LINEAR on gradients */
         struct mgb_shape x, y;           /* per-example shapes, needed by the gradients */
     } conv2d;
-    struct mgb_pool2d_attributes { /* max and average, and their gradients; padding never counts in an average */
+    struct mgb_pool2d_attributes { /* also gradients; padding never counts in an average */
         struct mgb_window window;
         int pad_before[2], pad_after[2];
         struct mgb_shape x, y;
@@ -99,7 +101,9 @@ struct mgb_tensor {
 struct mgb_variable {
     struct mgb_variable_info info;
     struct mgb_init init;
-    int gradient; /* tensor of its gradient, -1 when frozen or unused; twins share that of their original */
+    /* Tensor of its gradient; -1 when frozen or unused; twins share that of their original. Frozen
+     * after finish it stays: such a variable is not trainable and only left out of the update. */
+    int gradient;
 };
 
 struct mgb_loss_use { /* a declared loss or metric: its scalar tensor */
