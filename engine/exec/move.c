@@ -55,10 +55,18 @@ static int occupants_list(const struct mgb_plan *plan, int device, struct occupa
     return count;
 }
 
+/* Values that change where they lie must not be lost when the move fails: slots of another optimizer start as zero,
+ * independent towers go back to one set of values. */
+static bool values_change(const struct mgb_plan *a, const struct mgb_plan *b)
+{
+    return a->optimizer.kind != b->optimizer.kind ||
+           (a->strategy == MGB_INDEPENDENT && b->strategy != MGB_INDEPENDENT);
+}
+
 static bool device_same(const struct mgb_plan *a, const struct mgb_plan *b, int device, struct occupant *room,
                         int half)
 {
-    if (lasting_bytes(a, device) != lasting_bytes(b, device))
+    if (values_change(a, b) || lasting_bytes(a, device) != lasting_bytes(b, device))
         return false;
     int n = occupants_list(a, device, room), m = occupants_list(b, device, room + half);
     for (int i = 0; i < n && n == m; i++) {
