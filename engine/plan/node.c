@@ -162,6 +162,7 @@ static int task_add(struct placing *p, int node)
         if (p->node->outputs[o] < 0)
             continue;
         mgb_plan_add_operand(planner, p->outputs[o]);
+        task->plain |= p->use.plain[o] ? 1u << o : 0;
         task->output_count++;
         task->plain |= (unsigned)p->use.plain[o] << o;
     }

@@ -55,23 +55,28 @@ static void placement_make(struct mgb_effective *out, const struct mgb_graph *gr
 
 void plan_world_make(struct plan_world *out, const struct mgb_graph *graph, const struct plan_setup *setup)
 {
-    machine_make(&out->topology, setup->gpus);
-    placement_make(&out->placement, graph, setup);
+    out->topology = mgb_alloc(sizeof *out->topology);
+    out->placement = mgb_alloc(sizeof *out->placement);
+    assert_true(out->topology && out->placement);
+    machine_make(out->topology, setup->gpus);
+    placement_make(out->placement, graph, setup);
     out->request = (struct mgb_plan_request){.kind = setup->evaluate ? MGB_PLAN_EVALUATE : MGB_PLAN_TRAIN,
-                                             .graph = graph, .topology = &out->topology,
-                                             .placement = &out->placement, .facts = setup->facts,
+                                             .graph = graph, .topology = out->topology,
+                                             .placement = out->placement, .facts = setup->facts,
                                              .optimizer = setup->optimizer,
                                              .rows = setup->rows ? setup->rows : setup->batch};
 }
 
 void plan_world_done(struct plan_world *world)
 {
-    mgb_release(world->topology.devices);
-    mgb_release((void *)world->placement.tower_device);
-    mgb_release((void *)world->placement.home);
-    mgb_release((void *)world->placement.sum);
-    mgb_release((void *)world->placement.update);
-    mgb_release((void *)world->placement.original);
+    mgb_release(world->topology->devices);
+    mgb_release((void *)world->placement->tower_device);
+    mgb_release((void *)world->placement->home);
+    mgb_release((void *)world->placement->sum);
+    mgb_release((void *)world->placement->update);
+    mgb_release((void *)world->placement->original);
+    mgb_release(world->topology);
+    mgb_release(world->placement);
 }
 
 struct mgb_plan *plan_make(struct plan_world *world, const struct mgb_graph *graph, const struct plan_setup *setup)

@@ -24,9 +24,9 @@ struct plan_setup {
     const struct mgb_fact_source *facts;
 };
 
-struct plan_world { /* what a plan borrows */
-    struct mgb_topology topology;
-    struct mgb_effective placement;
+struct plan_world { /* what a plan borrows; may be moved */
+    struct mgb_topology *topology;
+    struct mgb_effective *placement;
     struct mgb_plan_request request;
 };
 
