@@ -230,6 +230,33 @@ static void values_read(struct session *s, struct rig_values *out)
     }
 }
 
+/* Every launch between two events. */
+static void nodes_time(struct session *s, struct mgb_queue *queue, const struct mgb_step_values *values)
+{
+    const struct mgb_backend *backend = s->rig->backend;
+    int count = s->reference->graph->node_count;
+    struct mgb_event **events = calloc(2 * (size_t)count, sizeof *events);
+    for (int i = 0; i < 2 * count; i++)
+        assert_ok(backend->event_make(s->rig->context, &events[i], s->play->device));
+    for (int repeat = 0; repeat < s->play->repeats; repeat++) {
+        for (int i = 0; i < count; i++) {
+            assert_ok(backend->record(queue, events[2 * i]));
+            node_launch(s, i, queue, values);
+            assert_ok(backend->record(queue, events[2 * i + 1]));
+        }
+        assert_ok(backend->drain(s->rig->context, 0));
+        for (int i = 0; i < count; i++) {
+            int64_t begin, end, least = s->play->node_ns[i];
+            assert_ok(backend->event_time(events[2 * i], &begin, NULL));
+            assert_ok(backend->event_time(events[2 * i + 1], &end, NULL));
+            s->play->node_ns[i] = repeat == 0 || end - begin < least ? end - begin : least;
+        }
+    }
+    for (int i = 0; i < 2 * count; i++)
+        backend->event_free(events[i]);
+    free(events);
+}
+
 static void session_play(struct session *s, struct rig_values *out)
 {
     const struct mgb_backend *backend = s->rig->backend;
@@ -240,6 +267,10 @@ static void session_play(struct session *s, struct rig_values *out)
     for (int i = 0; i < s->reference->graph->node_count; i++)
         node_launch(s, i, queue, &values);
     assert_ok(backend->drain(s->rig->context, 60000000000));
+    if (s->play->node_ns)
+        nodes_time(s, queue, &values);
+    for (int i = 0; s->play->node_layout && i < s->reference->graph->node_count; i++)
+        s->play->node_layout[i] = s->nodes[i].facts.out_layout[0];
     values_read(s, out);
     backend->queue_free(queue);
     backend->arena_free(s->rig->context, s->play->device, s->base, s->bytes);

@@ -23,6 +23,9 @@ struct rig_play {
     int device, threads;
     bool plain;    /* demand plain outputs everywhere; else only where a tensor has no readers */
     bool in_place; /* use in-place where facts allow it */
+    int repeats;      /* 0: once */
+    int64_t *node_ns; /* NULL, or per node the least time over the repeats; 0 where nothing ran */
+    int *node_layout; /* NULL, or per node the layout of its first output */
 };
 /* Values of every tensor of reference->graph, inputs and variables taken from `reference`; value[t] is NULL where a tensor
  * could not be read (blocked, overwritten). MGB_UNSUPPORTED when the device lacks an operator. */
