@@ -92,7 +92,7 @@ def main():
     mlp("mlp_rmsprop", lambda c: torch.optim.RMSprop(c.params, lr=0.01, alpha=0.9, eps=1e-7))
     mlp("mlp_adagrad", lambda c: torch.optim.Adagrad(c.params, lr=0.05, eps=1e-7))
     mlp("mlp_adadelta", lambda c: torch.optim.Adadelta(c.params, lr=1.0, rho=0.95, eps=1e-6))
-    mlp("mlp_adam", lambda c: torch.optim.Adam(c.params, lr=0.01, eps=1e-7))
+    mlp("mlp_adam", lambda c: torch.optim.Adam(c.params, lr=0.01, eps=1e-12))
 
     c = Case("conv_pool")  # valid convolution, relu, max pool, dense
     x, y = tensor((4, 9, 8, 3), 2), torch.tensor([1, 0, 3, 2])
