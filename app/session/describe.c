@@ -126,9 +126,9 @@ static void describe_environment(char *out, size_t size)
     snprintf(out + used, size - used, "}");
 }
 
-void session_describe(struct session_description *out, const struct mgb_hub *hub,
-                      const struct script_open_request *request,
-                      const struct mgb_topology *topology, const char *backend)
+void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,
+                          const struct script_open_request *request,
+                          const struct mgb_topology *topology, const char *backend)
 {
     *out = (struct session_description){0};
     describe_machine(out, topology);

@@ -122,7 +122,7 @@ static void record_duplicates(struct script_session *session, const struct mgb_p
     mgb_check_done(&check);
 }
 
-void session_record_holdings(struct script_session *session)
+void mgb_session_record_holdings(struct script_session *session)
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     if (!session->segment_id)
@@ -133,7 +133,7 @@ void session_record_holdings(struct script_session *session)
     record_duplicates(session, plan);
 }
 
-void session_record_peaks(struct script_session *session)
+void mgb_session_record_peaks(struct script_session *session)
 {
     struct mgb_memory_use uses[256];
     struct mgb_record_memory_total rows[256];

@@ -20,7 +20,7 @@ void mgb_hub_close(struct mgb_hub *hub)
     if (!hub)
         return;
     while (hub->sessions)
-        session_close(hub->sessions);
+        mgb_session_close(hub->sessions);
     mgb_reader_close(hub->reader);
     mgb_recorder_close(hub->recorder);
     while (hub->sweeps) {
@@ -53,7 +53,7 @@ bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
 
 static enum mgb_status hub_figures(struct script_session *session, struct script_figures *out)
 {
-    session_figures(out, session);
+    mgb_session_figures(out, session);
     return MGB_OK;
 }
 
@@ -81,19 +81,19 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
 {
     *out = (struct script_services){
         .context = hub,
-        .open = session_open,
-        .close = session_close,
-        .finish = session_end,
-        .step = session_step,
-        .set = session_set,
-        .engine = session_engine,
-        .evaluate = session_evaluate,
+        .open = mgb_session_open,
+        .close = mgb_session_close,
+        .finish = mgb_session_end,
+        .step = mgb_session_step,
+        .set = mgb_session_set,
+        .engine = mgb_session_engine,
+        .evaluate = mgb_session_evaluate,
         .figures = hub_figures,
-        .sweep_find = hub_sweep_find,
-        .sweep_finish = hub_sweep_finish,
+        .sweep_find = mgb_hub_sweep_find,
+        .sweep_finish = mgb_hub_sweep_finish,
         .progress = hub_progress,
         .restartable = hub_restartable,
-        .query = hub_query,
+        .query = mgb_hub_query,
         .interrupted = hub_interrupted,
     };
 }

@@ -80,9 +80,9 @@ static void list_add(char *list, size_t size, struct mgb_device_name name)
                  mgb_device_format(text, name));
 }
 
-void session_placement_asked(struct mgb_record_placement *out,
-                             struct session_placement_texts *texts,
-                             const struct mgb_placement *asked)
+void mgb_session_placement_asked(struct mgb_record_placement *out,
+                                 struct session_placement_texts *texts,
+                                 const struct mgb_placement *asked)
 {
     *out = (struct mgb_record_placement){0};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -111,10 +111,10 @@ void session_placement_asked(struct mgb_record_placement *out,
         out->gpu_memory_bytes = MGB_KNOWN_INT(asked->gpu_memory);
 }
 
-void session_placement_effective(struct mgb_record_placement *out,
-                                 struct session_placement_texts *texts,
-                                 const struct mgb_effective *effective,
-                                 const struct mgb_topology *topology)
+void mgb_session_placement_effective(struct mgb_record_placement *out,
+                                     struct session_placement_texts *texts,
+                                     const struct mgb_effective *effective,
+                                     const struct mgb_topology *topology)
 {
     *out = (struct mgb_record_placement){0};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {

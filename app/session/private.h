@@ -67,33 +67,34 @@ static inline const char *session_device(const struct script_session *session, i
 }
 
 /* session.c: the services of one session. */
-enum mgb_status session_open(void *context, struct script_session **out,
-                             const struct script_open_request *request);
-void session_close(struct script_session *session);
-enum mgb_status session_end(struct script_session *session);
-enum mgb_status session_set(struct script_session *session, struct mgb_change *change,
-                            const struct mgb_placement *placement, uint64_t fresh);
-enum mgb_status session_evaluate(struct script_session *session, struct mgb_evaluation *out,
-                                 const struct mgb_source *source);
-struct mgb_run *session_engine(struct script_session *session);
+enum mgb_status mgb_session_open(void *context, struct script_session **out,
+                                 const struct script_open_request *request);
+void mgb_session_close(struct script_session *session);
+enum mgb_status mgb_session_end(struct script_session *session);
+enum mgb_status mgb_session_set(struct script_session *session, struct mgb_change *change,
+                                const struct mgb_placement *placement, uint64_t fresh);
+enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_evaluation *out,
+                                     const struct mgb_source *source);
+struct mgb_run *mgb_session_engine(struct script_session *session);
 
 /* step.c */
-enum mgb_status session_step(struct script_session *session, struct script_figures *figures,
-                             struct script_losses *losses,
-                             const struct script_step_request *request);
-void session_figures(struct script_figures *out, struct script_session *session);
+enum mgb_status mgb_session_step(struct script_session *session, struct script_figures *figures,
+                                 struct script_losses *losses,
+                                 const struct script_step_request *request);
+void mgb_session_figures(struct script_figures *out, struct script_session *session);
 /* Stores the outcome "timeout" and ends the process by the hub's `die`. */
-void session_die(struct script_session *session, const char *message);
+void mgb_session_die(struct script_session *session, const char *message);
 
 /* sweep.c and query.c */
-enum mgb_status hub_sweep_find(void *context, bool *found, struct script_figures *out,
-                               const struct script_point *point);
-enum mgb_status hub_sweep_finish(void *context, const char *sweep);
-enum mgb_status hub_sweep_point(struct mgb_hub *hub, int64_t run, const struct script_point *point);
+enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
+                                   const struct script_point *point);
+enum mgb_status mgb_hub_sweep_finish(void *context, const char *sweep);
+enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
+                                    const struct script_point *point);
 enum mgb_status
-hub_query(void *context, const char *sql, const char *const *parameters, int parameter_count,
-          bool (*row)(void *, int, const char *const *, const char *const *, const int *),
-          void *row_context);
-enum mgb_status hub_reader(struct mgb_hub *hub, struct mgb_reader **out);
+mgb_hub_query(void *context, const char *sql, const char *const *parameters, int parameter_count,
+              bool (*row)(void *, int, const char *const *, const char *const *, const int *),
+              void *row_context);
+enum mgb_status mgb_hub_reader(struct mgb_hub *hub, struct mgb_reader **out);
 
 #endif

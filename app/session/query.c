@@ -7,7 +7,7 @@
 
 enum { MOST_COLUMNS = 256, MOST_PARAMETERS = 64 };
 
-enum mgb_status hub_reader(struct mgb_hub *hub, struct mgb_reader **out)
+enum mgb_status mgb_hub_reader(struct mgb_hub *hub, struct mgb_reader **out)
 {
     if (!hub->options.database)
         return mgb_fail(MGB_MISSING,
@@ -77,8 +77,8 @@ static enum mgb_status hand_row(void *context, const struct mgb_value *values, i
     return mgb_fail(MGB_INTERRUPTED, "query: stopped by the caller");
 }
 
-enum mgb_status hub_query(void *context, const char *sql, const char *const *parameters,
-                          int parameter_count, row_function *row, void *row_context)
+enum mgb_status mgb_hub_query(void *context, const char *sql, const char *const *parameters,
+                              int parameter_count, row_function *row, void *row_context)
 {
     struct mgb_reader *reader;
     struct mgb_value values[MOST_PARAMETERS];
@@ -89,7 +89,7 @@ enum mgb_status hub_query(void *context, const char *sql, const char *const *par
         values[i] = (struct mgb_value){.kind = parameters[i] ? MGB_VALUE_TEXT : MGB_VALUE_NULL,
                                        .text = parameters[i],
                                        .size = parameters[i] ? strlen(parameters[i]) : 0};
-    MGB_TRY(hub_reader(context, &reader));
+    MGB_TRY(mgb_hub_reader(context, &reader));
     static _Thread_local struct query_rows rows;
     rows.row = row;
     rows.context = row_context;

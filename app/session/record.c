@@ -15,8 +15,8 @@ static enum mgb_status hub_recorder(struct mgb_hub *hub, struct mgb_recorder **o
     return MGB_OK;
 }
 
-enum mgb_status session_begin_run(struct script_session *session,
-                                  const struct script_open_request *request)
+enum mgb_status mgb_session_begin_run(struct script_session *session,
+                                      const struct script_open_request *request)
 {
     struct mgb_recorder *recorder;
     MGB_TRY(hub_recorder(session->hub, &recorder));
@@ -26,32 +26,32 @@ enum mgb_status session_begin_run(struct script_session *session,
     struct session_description *description = malloc(sizeof *description);
     if (!description)
         return mgb_fail(MGB_NO_MEMORY, "describing the run: memory is exhausted");
-    session_describe(description, session->hub, request, mgb_run_topology(session->run),
-                     mgb_run_backend(session->run));
+    mgb_session_describe(description, session->hub, request, mgb_run_topology(session->run),
+                         mgb_run_backend(session->run));
     enum mgb_status status =
         mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
     free(description);
     if (status == MGB_OK && request->point && session->run_id)
-        status = hub_sweep_point(session->hub, session->run_id, request->point);
+        status = mgb_hub_sweep_point(session->hub, session->run_id, request->point);
     return status;
 }
 
-void session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
-                            enum mgb_outcome outcome, const char *message)
+void mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                                enum mgb_outcome outcome, const char *message)
 {
     struct mgb_recorder *recorder;
     struct session_description *description = malloc(sizeof *description);
     struct session_placement_texts *texts = malloc(sizeof *texts);
     int64_t run = 0, segment = 0;
     if (description && texts && hub_recorder(hub, &recorder) == MGB_OK && recorder) {
-        session_describe(description, hub, request, NULL, request->backend);
+        mgb_session_describe(description, hub, request, NULL, request->backend);
         struct mgb_record_segment row = {0};
-        session_placement_asked(&row.asked, texts, &request->placement);
+        mgb_session_placement_asked(&row.asked, texts, &request->placement);
         row.effective = row.asked;
         if (mgb_recorder_begin_run(&run, recorder, &description->run_row) == MGB_OK && run) {
             row.run = run;
             if (request->point)
-                hub_sweep_point(hub, run, request->point);
+                mgb_hub_sweep_point(hub, run, request->point);
             if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
                 mgb_recorder_finish_segment(
                     NULL, recorder, segment,
@@ -103,13 +103,13 @@ static enum mgb_status record_segment(struct script_session *session,
         .optimizer = optimizer,
         .first_step = mgb_run_step_index(session->run),
     };
-    session_placement_asked(&row.asked, &texts[0], mgb_run_placement(session->run));
-    session_placement_effective(&row.effective, &texts[1], effective,
-                                mgb_run_topology(session->run));
+    mgb_session_placement_asked(&row.asked, &texts[0], mgb_run_placement(session->run));
+    mgb_session_placement_effective(&row.effective, &texts[1], effective,
+                                    mgb_run_topology(session->run));
     return mgb_recorder_begin_segment(&session->segment_id, session->hub->recorder, &row);
 }
 
-enum mgb_status session_begin_segment(struct script_session *session)
+enum mgb_status mgb_session_begin_segment(struct script_session *session)
 {
     mgb_stats_done(&session->stats);
     session->segment_id = 0;
@@ -124,17 +124,17 @@ enum mgb_status session_begin_segment(struct script_session *session)
     enum mgb_status status = record_segment(session, texts);
     free(texts);
     if (status == MGB_OK)
-        session_record_holdings(session);
+        mgb_session_record_holdings(session);
     return status;
 }
 
-enum mgb_status session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
-                                       const char *message)
+enum mgb_status mgb_session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+                                           const char *message)
 {
     session->outcome = outcome;
     if (!session->segment_id)
         return MGB_OK;
-    session_record_peaks(session);
+    mgb_session_record_peaks(session);
     int64_t warm =
         session->segment_steps < session->warmup ? session->segment_steps : session->warmup;
     struct mgb_record_segment_end end = {
@@ -144,14 +144,14 @@ enum mgb_status session_finish_segment(struct script_session *session, enum mgb_
     return mgb_recorder_finish_segment(NULL, session->hub->recorder, segment, &end);
 }
 
-enum mgb_status session_finish_run(struct script_session *session, enum mgb_outcome outcome,
-                                   const char *message)
+enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_outcome outcome,
+                                       const char *message)
 {
     if (session->finished)
         return MGB_OK;
     session->finished = true;
     int64_t segment = session->segment_id;
-    enum mgb_status status = session_finish_segment(session, outcome, message);
+    enum mgb_status status = mgb_session_finish_segment(session, outcome, message);
     session->segment_id = segment; /* figures name it still */
     if (session->run_id && status == MGB_OK)
         status = mgb_recorder_finish_run(session->hub->recorder, session->run_id, outcome, message);

@@ -7,16 +7,16 @@
 
 /* record.c: what is stored when a run or a segment begins and ends. Statuses are about the record, never about the run;
  * a store that cannot write is no failure. */
-enum mgb_status session_begin_run(struct script_session *session,
-                                  const struct script_open_request *request);
-enum mgb_status session_begin_segment(struct script_session *session);
-enum mgb_status session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+enum mgb_status mgb_session_begin_run(struct script_session *session,
+                                      const struct script_open_request *request);
+enum mgb_status mgb_session_begin_segment(struct script_session *session);
+enum mgb_status mgb_session_finish_segment(struct script_session *session, enum mgb_outcome outcome,
+                                           const char *message);
+enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_outcome outcome,
                                        const char *message);
-enum mgb_status session_finish_run(struct script_session *session, enum mgb_outcome outcome,
-                                   const char *message);
 /* A run that never got a session: out of memory or an error while opening. */
-void session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
-                            enum mgb_outcome outcome, const char *message);
+void mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                                enum mgb_outcome outcome, const char *message);
 
 /* describe.c */
 struct session_description {
@@ -28,25 +28,25 @@ struct session_description {
     char names[64][MGB_DEVICE_NAME_MAX];
 };
 /* `topology` may be NULL (nothing was opened). */
-void session_describe(struct session_description *out, const struct mgb_hub *hub,
-                      const struct script_open_request *request,
-                      const struct mgb_topology *topology, const char *backend);
+void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,
+                          const struct script_open_request *request,
+                          const struct mgb_topology *topology, const char *backend);
 
 /* placement_record.c: rows of both placements; texts live in `texts`. */
 struct session_placement_texts {
     char text[MGB_OPTION_COUNT][256];
     char list[1024];
 };
-void session_placement_asked(struct mgb_record_placement *out,
-                             struct session_placement_texts *texts,
-                             const struct mgb_placement *asked);
-void session_placement_effective(struct mgb_record_placement *out,
+void mgb_session_placement_asked(struct mgb_record_placement *out,
                                  struct session_placement_texts *texts,
-                                 const struct mgb_effective *effective,
-                                 const struct mgb_topology *topology);
+                                 const struct mgb_placement *asked);
+void mgb_session_placement_effective(struct mgb_record_placement *out,
+                                     struct session_placement_texts *texts,
+                                     const struct mgb_effective *effective,
+                                     const struct mgb_topology *topology);
 
 /* holdings.c: memory, traffic, variables and duplicates of the segment in force. */
-void session_record_holdings(struct script_session *session);
-void session_record_peaks(struct script_session *session);
+void mgb_session_record_holdings(struct script_session *session);
+void mgb_session_record_peaks(struct script_session *session);
 
 #endif

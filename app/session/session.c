@@ -52,8 +52,8 @@ static void hub_unlink(struct mgb_hub *hub, struct script_session *session)
 static void session_free(struct script_session *session)
 {
     if (session->run)
-        session_worker_call(session->worker, run_close, session->run, NULL, NULL);
-    session_worker_free(session->worker);
+        mgb_session_worker_call(session->worker, run_close, session->run, NULL, NULL);
+    mgb_session_worker_free(session->worker);
     mgb_stats_done(&session->stats);
     hub_unlink(session->hub, session);
     free(session->device_names);
@@ -74,12 +74,12 @@ static enum mgb_status session_start(struct script_session *session,
         .source = request->source,
         .step_timeout_ns = session->hub->options.step_timeout_ns,
     };
-    MGB_TRY(session_worker_make(&session->worker));
-    MGB_TRY(session_worker_call(session->worker, run_open, &(struct open_work){session, &options},
-                                NULL, NULL));
+    MGB_TRY(mgb_session_worker_make(&session->worker));
+    MGB_TRY(mgb_session_worker_call(session->worker, run_open,
+                                    &(struct open_work){session, &options}, NULL, NULL));
     MGB_TRY(names_make(session));
-    MGB_TRY(session_begin_run(session, request));
-    return session_begin_segment(session);
+    MGB_TRY(mgb_session_begin_run(session, request));
+    return mgb_session_begin_segment(session);
 }
 
 static enum mgb_status refuse_backend(const struct script_open_request *request)
@@ -91,8 +91,8 @@ static enum mgb_status refuse_backend(const struct script_open_request *request)
     return MGB_OK;
 }
 
-enum mgb_status session_open(void *context, struct script_session **out,
-                             const struct script_open_request *request)
+enum mgb_status mgb_session_open(void *context, struct script_session **out,
+                                 const struct script_open_request *request)
 {
     struct mgb_hub *hub = context;
     MGB_TRY(refuse_backend(request));
@@ -116,25 +116,25 @@ enum mgb_status session_open(void *context, struct script_session **out,
     struct mgb_oom oom = mgb_oom_get();
     snprintf(message, sizeof message, "%s", mgb_message_get());
     if (session->run_id)
-        session_finish_run(session, MGB_OUTCOME_ERROR, message);
+        mgb_session_finish_run(session, MGB_OUTCOME_ERROR, message);
     else if (status == MGB_OOM)
-        session_record_refused(hub, request, MGB_OUTCOME_OOM, message);
+        mgb_session_record_refused(hub, request, MGB_OUTCOME_OOM, message);
     session_free(session);
     if (status == MGB_OOM)
         mgb_fail_oom(oom.device, oom.needed, oom.available, "");
     return mgb_fail(status, "%s", message);
 }
 
-enum mgb_status session_end(struct script_session *session)
+enum mgb_status mgb_session_end(struct script_session *session)
 {
     bool well = session->outcome == MGB_OUTCOME_RUNNING;
-    return session_finish_run(session, well ? MGB_OUTCOME_OK : session->outcome,
-                              well ? NULL : session->message);
+    return mgb_session_finish_run(session, well ? MGB_OUTCOME_OK : session->outcome,
+                                  well ? NULL : session->message);
 }
 
-void session_close(struct script_session *session)
+void mgb_session_close(struct script_session *session)
 {
-    session_end(session);
+    mgb_session_end(session);
     session_free(session);
 }
 
@@ -151,19 +151,19 @@ static enum mgb_status run_set(void *argument)
     return mgb_run_set(work->session->run, work->change, work->placement, work->fresh);
 }
 
-enum mgb_status session_set(struct script_session *session, struct mgb_change *change,
-                            const struct mgb_placement *placement, uint64_t fresh)
+enum mgb_status mgb_session_set(struct script_session *session, struct mgb_change *change,
+                                const struct mgb_placement *placement, uint64_t fresh)
 {
     if (session->finished)
         return mgb_fail(MGB_STATE, "set: this run has ended");
     if (session->segment_id) /* records in the ring borrow the plan's names */
         mgb_recorder_flush(session->hub->recorder);
     struct set_work work = {session, change, placement, fresh};
-    MGB_TRY(session_worker_call(session->worker, run_set, &work, NULL, NULL));
+    MGB_TRY(mgb_session_worker_call(session->worker, run_set, &work, NULL, NULL));
     if (!change->changed)
         return MGB_OK;
-    MGB_TRY(session_finish_segment(session, MGB_OUTCOME_OK, NULL));
-    return session_begin_segment(session);
+    MGB_TRY(mgb_session_finish_segment(session, MGB_OUTCOME_OK, NULL));
+    return mgb_session_begin_segment(session);
 }
 
 struct evaluate_work {
@@ -197,17 +197,17 @@ static void push_evaluation(struct script_session *session, const struct mgb_eva
     }
 }
 
-enum mgb_status session_evaluate(struct script_session *session, struct mgb_evaluation *out,
-                                 const struct mgb_source *source)
+enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_evaluation *out,
+                                     const struct mgb_source *source)
 {
     struct evaluate_work work = {session, out, source};
-    MGB_TRY(session_worker_call(session->worker, run_evaluate, &work, NULL, NULL));
+    MGB_TRY(mgb_session_worker_call(session->worker, run_evaluate, &work, NULL, NULL));
     if (session->segment_id)
         push_evaluation(session, out);
     return MGB_OK;
 }
 
-struct mgb_run *session_engine(struct script_session *session)
+struct mgb_run *mgb_session_engine(struct script_session *session)
 {
     return session->run;
 }

@@ -162,11 +162,11 @@ static void step_watch(void *context)
     struct script_session *session = context;
     int64_t now = session_clock_ns(), limit = session->hub->options.step_timeout_ns;
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
-        session_die(session,
-                    "a device got stuck: the step did not end and the engine does not answer");
+        mgb_session_die(session,
+                        "a device got stuck: the step did not end and the engine does not answer");
 }
 
-void session_die(struct script_session *session, const char *message)
+void mgb_session_die(struct script_session *session, const char *message)
 {
     struct mgb_hub *hub = session->hub;
     if (session->run_id) {
@@ -235,7 +235,7 @@ static void step_after(struct script_session *session, enum mgb_status status)
     session->outcome = outcome_of(status);
     snprintf(session->message, sizeof session->message, "%s", mgb_message_get());
     if (status == MGB_TIMEOUT)
-        session_die(session, session->message);
+        mgb_session_die(session, session->message);
 }
 
 static enum mgb_status step_play(struct script_session *session,
@@ -253,7 +253,7 @@ static enum mgb_status step_play(struct script_session *session,
     atomic_store(&hub->active, session->run);
     enum mgb_status status = MGB_INTERRUPTED;
     if (!atomic_load(&hub->interrupted))
-        status = session_worker_call(session->worker, step_run, &work, step_watch, session);
+        status = mgb_session_worker_call(session->worker, step_run, &work, step_watch, session);
     else
         mgb_fail(MGB_INTERRUPTED, "interrupted");
     atomic_store(&hub->active, (struct mgb_run *)NULL);
@@ -261,9 +261,9 @@ static enum mgb_status step_play(struct script_session *session,
     return status;
 }
 
-enum mgb_status session_step(struct script_session *session, struct script_figures *figures,
-                             struct script_losses *losses,
-                             const struct script_step_request *request)
+enum mgb_status mgb_session_step(struct script_session *session, struct script_figures *figures,
+                                 struct script_losses *losses,
+                                 const struct script_step_request *request)
 {
     if (session->finished)
         return mgb_fail(MGB_STATE, "step: this run has ended; open a session to train on");
@@ -279,7 +279,7 @@ enum mgb_status session_step(struct script_session *session, struct script_figur
         mgb_recorder_flush(
             session->hub->recorder); /* a store that cannot write is in the figures */
     }
-    session_figures(figures, session);
+    mgb_session_figures(figures, session);
     *losses = (struct script_losses){session->loss_count, session->losses};
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }
@@ -289,7 +289,7 @@ static double known_ms(struct mgb_maybe_int ns)
     return ns.known ? (double)ns.value / 1e6 : (double)NAN;
 }
 
-void session_figures(struct script_figures *out, struct script_session *session)
+void mgb_session_figures(struct script_figures *out, struct script_session *session)
 {
     struct mgb_record_segment_stat stat = {0};
     mgb_stats_boil(&stat, &session->stats);

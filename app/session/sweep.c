@@ -31,7 +31,8 @@ static enum mgb_status sweep_id(struct mgb_hub *hub, int64_t *id, const struct s
     return MGB_OK;
 }
 
-enum mgb_status hub_sweep_point(struct mgb_hub *hub, int64_t run, const struct script_point *point)
+enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
+                                    const struct script_point *point)
 {
     int64_t sweep = 0;
     MGB_TRY(sweep_id(hub, &sweep, point));
@@ -47,7 +48,7 @@ enum mgb_status hub_sweep_point(struct mgb_hub *hub, int64_t run, const struct s
     return mgb_recorder_put_sweep_point(hub->recorder, &row);
 }
 
-enum mgb_status hub_sweep_finish(void *context, const char *name)
+enum mgb_status mgb_hub_sweep_finish(void *context, const char *name)
 {
     struct mgb_hub *hub = context;
     for (struct mgb_hub_sweep *sweep = hub->sweeps; sweep; sweep = sweep->next)
@@ -98,8 +99,8 @@ static enum mgb_status keep_found(void *context, const struct mgb_value *v, int 
     return MGB_OK;
 }
 
-enum mgb_status hub_sweep_find(void *context, bool *found, struct script_figures *out,
-                               const struct script_point *point)
+enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
+                                   const struct script_point *point)
 {
     static const char sql[] =
         "SELECT v.run_id, v.segment_id, v.steps, v.step_ms_median, v.step_ms_p95, v.step_ms_mean,"
@@ -112,9 +113,9 @@ enum mgb_status hub_sweep_find(void *context, bool *found, struct script_figures
     struct mgb_hub *hub = context;
     struct mgb_reader *reader;
     *found = false;
-    if (!hub->options.database || (!hub->recorder && hub_reader(hub, &reader) == MGB_MISSING))
+    if (!hub->options.database || (!hub->recorder && mgb_hub_reader(hub, &reader) == MGB_MISSING))
         return MGB_OK;
-    MGB_TRY(hub_reader(hub, &reader));
+    MGB_TRY(mgb_hub_reader(hub, &reader));
     char repeat[24];
     snprintf(repeat, sizeof repeat, "%lld", (long long)point->repeat);
     const char *texts[] = {point->sweep, point->digest, repeat,

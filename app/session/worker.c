@@ -50,7 +50,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-enum mgb_status session_worker_make(struct session_worker **out)
+enum mgb_status mgb_session_worker_make(struct session_worker **out)
 {
     struct session_worker *worker = calloc(1, sizeof *worker);
     if (!worker)
@@ -75,7 +75,7 @@ enum mgb_status session_worker_make(struct session_worker **out)
     return MGB_OK;
 }
 
-void session_worker_free(struct session_worker *worker)
+void mgb_session_worker_free(struct session_worker *worker)
 {
     if (!worker)
         return;
@@ -105,8 +105,8 @@ static void worker_wait(struct session_worker *worker, void (*watch)(void *), vo
     }
 }
 
-enum mgb_status session_worker_call(struct session_worker *worker, session_work *work,
-                                    void *argument, void (*watch)(void *context), void *context)
+enum mgb_status mgb_session_worker_call(struct session_worker *worker, session_work *work,
+                                        void *argument, void (*watch)(void *context), void *context)
 {
     pthread_mutex_lock(&worker->lock);
     worker->argument = argument;
