@@ -32,28 +32,19 @@ static enum mgb_status fail_missing(const struct mgb_resolver *resolver,
         wanted, present, mgb_device_format(name, missing));
 }
 
-static bool is_taken(const struct mgb_resolver *resolver, int towers, int device)
-{
-    for (int i = 0; i < towers; i++)
-        if (resolver->towers[i] == device)
-            return true;
-    return false;
-}
-
-/* A further logical device on the physical GPU of `device`, not taken by the first `towers` towers;
- * or -1. */
-static int find_sibling(const struct mgb_resolver *resolver, int towers, int device)
+/* A further logical device on the physical GPU of `device` that no tower has; or -1. */
+static int find_sibling(const struct mgb_resolver *resolver, const bool *taken, int device)
 {
     const struct mgb_device *devices = resolver->topology->devices;
     for (int i = 0; i < resolver->topology->device_count; i++)
         if (devices[i].name.kind == MGB_DEVICE_GPU &&
             devices[i].physical == devices[device].physical &&
-            devices[i].name.host == devices[device].name.host && !is_taken(resolver, towers, i))
+            devices[i].name.host == devices[device].name.host && !taken[i])
             return i;
     return -1;
 }
 
-static enum mgb_status tower_place(struct mgb_resolver *resolver, int tower, int id)
+static enum mgb_status tower_place(struct mgb_resolver *resolver, bool *taken, int tower, int id)
 {
     struct mgb_device_name name = {MGB_DEVICE_GPU, id, 0};
     if (id < 0)
@@ -61,40 +52,52 @@ static enum mgb_status tower_place(struct mgb_resolver *resolver, int tower, int
     int device = mgb_topology_find(resolver->topology, name);
     if (device < 0)
         return fail_missing(resolver, name);
-    if (is_taken(resolver, tower, device)) {
+    if (taken[device]) {
         if (!resolver->asked->logical)
             return mgb_fail(
                 MGB_INVALID,
                 "gpus: /gpu:%d is listed twice; give logical = true to run several towers on "
                 "one GPU",
                 id);
-        device = find_sibling(resolver, tower, device);
+        device = find_sibling(resolver, taken, device);
         if (device < 0)
             return mgb_fail(MGB_MISSING,
                             "gpus: /gpu:%d is listed more often than it has logical devices here",
                             id);
     }
+    taken[device] = true;
     resolver->towers[tower] = device;
     return MGB_OK;
 }
 
-/* Two devices of ours that are one piece of hardware need `logical`; CPU devices share their cores
- * anyway. */
+/* An earlier tower on the physical GPU of tower `tower`, or -1. CPU devices share their cores
+ * anyway and simulated ones nothing. */
+static int find_sharer(const struct mgb_resolver *resolver, int tower)
+{
+    const struct mgb_device *devices = resolver->topology->devices;
+    const struct mgb_device *own = &devices[resolver->towers[tower]];
+    for (int i = 0; own->class == MGB_CLASS_CUDA && i < tower; i++) {
+        const struct mgb_device *other = &devices[resolver->towers[i]];
+        if (other->class == MGB_CLASS_CUDA && other->physical == own->physical &&
+            other->name.host == own->name.host)
+            return i;
+    }
+    return -1;
+}
+
 static enum mgb_status check_physical(const struct mgb_resolver *resolver)
 {
     const struct mgb_device *devices = resolver->topology->devices;
     char one[MGB_DEVICE_NAME_MAX], two[MGB_DEVICE_NAME_MAX];
-    for (int i = 0; !resolver->asked->logical && i < resolver->out->tower_count; i++)
-        for (int k = 0; k < i; k++) {
-            const struct mgb_device *a = &devices[resolver->towers[k]],
-                                    *b = &devices[resolver->towers[i]];
-            if (a->class == MGB_CLASS_CUDA && b->class == MGB_CLASS_CUDA &&
-                a->physical == b->physical && a->name.host == b->name.host)
-                return mgb_fail(
-                    MGB_INVALID,
-                    "gpus: %s and %s are the same physical GPU; give logical = true to allow it",
-                    mgb_device_format(one, a->name), mgb_device_format(two, b->name));
-        }
+    for (int i = 0; !resolver->asked->logical && i < resolver->out->tower_count; i++) {
+        int sharer = find_sharer(resolver, i);
+        if (sharer >= 0)
+            return mgb_fail(
+                MGB_INVALID,
+                "gpus: %s and %s are the same physical GPU; give logical = true to allow it",
+                mgb_device_format(one, devices[resolver->towers[sharer]].name),
+                mgb_device_format(two, devices[resolver->towers[i]].name));
+    }
     return MGB_OK;
 }
 
@@ -108,8 +111,11 @@ static enum mgb_status towers_fill(struct mgb_resolver *resolver)
             return mgb_fail(MGB_MISSING, "gpus = 0: the machine has no /cpu:0");
         return MGB_OK;
     }
+    bool *taken = mgb_pool_alloc(resolver->pool, (size_t)resolver->topology->device_count);
+    if (!taken)
+        return mgb_fail(MGB_NO_MEMORY, "placement: out of memory");
     for (int i = 0; i < resolver->out->tower_count; i++)
-        MGB_TRY(tower_place(resolver, i, asked->listed > 0 ? asked->ids[i] : i));
+        MGB_TRY(tower_place(resolver, taken, i, asked->listed > 0 ? asked->ids[i] : i));
     return check_physical(resolver);
 }
 
@@ -171,12 +177,10 @@ static const char *nccl_obstacle(const struct mgb_resolver *resolver, char *out,
             mgb_format(out, size, "%s is a CPU device", name);
             return out;
         }
-        for (int k = 0; k < i; k++)
-            if (devices[resolver->towers[k]].physical == a->physical &&
-                a->class == MGB_CLASS_CUDA) {
-                mgb_format(out, size, "%s shares its GPU with another tower", name);
-                return out;
-            }
+        if (find_sharer(resolver, i) >= 0) {
+            mgb_format(out, size, "%s shares its GPU with another tower", name);
+            return out;
+        }
     }
     return NULL;
 }

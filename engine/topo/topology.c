@@ -17,6 +17,12 @@ int mgb_topology_find(const struct mgb_topology *topology, struct mgb_device_nam
 {
     if (name.kind != MGB_DEVICE_CPU && name.kind != MGB_DEVICE_GPU)
         return -1;
+    /* Where it stands on a machine of one host: machines of thousands of devices are looked up
+     * often. */
+    int usual = name.kind == MGB_DEVICE_CPU ? name.index : 1 + name.index;
+    if (usual >= 0 && usual < topology->device_count &&
+        mgb_device_equal(topology->devices[usual].name, name))
+        return usual;
     for (int i = 0; i < topology->device_count; i++)
         if (mgb_device_equal(topology->devices[i].name, name))
             return i;

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 
+#include "engine/base/memory.h"
 #include <mgb/placement.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -469,6 +470,24 @@ static void threads_are_given_or_divided(void **state)
     mgb_effective_done(&e);
 }
 
+static void a_heap_that_runs_out_is_reported(void **state)
+{
+    (void)state;
+    struct mgb_placement p;
+    struct mgb_effective e;
+    enum mgb_status status = MGB_NO_MEMORY;
+    mgb_placement_init(&p);
+    set_all(&p, "gpus=2 weights_at=spread sum_at=spread");
+    for (long long n = 1; status != MGB_OK; n++) {
+        mgb_alloc_fail_at(n);
+        status = mgb_placement_resolve(&e, &p, 0, graph, &topology, 8);
+        mgb_alloc_fail_at(0);
+        assert_true(status == MGB_OK || status == MGB_NO_MEMORY);
+        assert_true(n < 100);
+    }
+    mgb_effective_done(&e);
+}
+
 static void every_option_has_a_text_or_none(void **state)
 {
     (void)state;
@@ -523,6 +542,7 @@ int main(void)
         TEST(device_scopes_are_homes_until_relocated),
         TEST(what_this_version_lacks_is_said),
         TEST(threads_are_given_or_divided),
+        TEST(a_heap_that_runs_out_is_reported),
         TEST(every_option_has_a_text_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
