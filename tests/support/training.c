@@ -48,7 +48,7 @@ enum mgb_status training_try_open(struct mgb_run **out, const struct training *t
                                       .optimizer = training->optimizer,
                                       .seed = training->seed,
                                       .source = training->source,
-                                      .cores = training->cores ? training->cores : 2,
+                                      .cores = training->cores ? training->cores : 1,
                                       .step_timeout_ns = training->timeout_ns,
                                       .guarded = training->guarded,
                                       .play_on = training->play_on};

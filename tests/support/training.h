@@ -15,7 +15,7 @@ struct training {
     const char *options;
     const char *backend; /* NULL: "host" */
     uint64_t seed;
-    int cores; /* 0: 2 */
+    int cores; /* 0: 1, so that every team is one thread: teams spin, and tests share their machine */
     int64_t timeout_ns;
     bool guarded;
     const struct mgb_backend *play_on;

@@ -46,7 +46,8 @@ static struct mgb_run *mnist_open(const char *options, struct mgb_source *source
                                 .source = source,
                                 .options = options,
                                 .optimizer = training_sgd(0.05f, 0.9f),
-                                .seed = 1};
+                                .seed = 1,
+                                .cores = 2};
     return training_open(&training);
 }
 
