@@ -80,13 +80,13 @@ static enum mgb_status copy_now(struct mgb_cuda *cuda, int device, void *to, con
                                 int64_t bytes)
 {
     int index = cuda->devices[device].gpu;
+    if (cuda->sticky)
+        return mgb_fail(MGB_DEVICE, "CUDA: %s was lost earlier; only closing is left",
+                        cuda->devices[device].name);
     if (index < 0) {
         memcpy(to, from, (size_t)bytes);
         return MGB_OK;
     }
-    if (cuda->sticky)
-        return mgb_fail(MGB_DEVICE, "CUDA: %s was lost earlier; only closing is left",
-                        cuda->devices[device].name);
     MGB_TRY(mgb_cuda_use(cuda, index));
     MGB_CUDA_TRY(cuda, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault,
                                        cuda->gpus[index].service));

@@ -41,14 +41,15 @@ static void failure_keep(struct mgb_cuda_cpu *cpu, enum mgb_status status)
     cpu->status = status;
     cpu->oom = mgb_oom_get();
     snprintf(cpu->message, sizeof cpu->message, "%s", mgb_message_get());
-    if (cpu->fault && cpu->fault->code == MGB_CUDA_FAULT_NONE)
-        cpu->fault->code = MGB_CUDA_FAULT_CPU;
+    if (cpu->fault)
+        (void)MGB_CUDA_CLAIM(&cpu->fault->code, MGB_CUDA_FAULT_CPU);
 }
 
 /* After a failure, here or on a GPU that this job comes after, the rest is skipped. */
 static void job_try(struct mgb_cuda_cpu *cpu, const struct mgb_cuda_job *job)
 {
-    if (cpu->status != MGB_OK || (cpu->fault && cpu->fault->code != MGB_CUDA_FAULT_NONE))
+    if (cpu->status != MGB_OK ||
+        (cpu->fault && MGB_CUDA_PEEK(&cpu->fault->code) != MGB_CUDA_FAULT_NONE))
         return;
     mgb_parallel_set_threads(job->threads < 1 ? 1 : job->threads);
     enum mgb_status status = job_perform(job);

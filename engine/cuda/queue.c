@@ -120,9 +120,11 @@ static enum mgb_status queue_await(struct mgb_queue *queue, int64_t deadline_ns)
         cudaError_t error = cudaStreamQuery(queue->stream);
         if (error == cudaSuccess)
             return MGB_OK;
-        if (error != cudaErrorNotReady)
+        if (error != cudaErrorNotReady) {
+            cuda->sticky = true; /* whether the queue still works is not known any more */
             return mgb_fail_in(mgb_cuda_fail(cuda, error, "waiting"), "%s, not later than %s",
                                device, queue->last ? queue->last : "its first work");
+        }
         int64_t now = mgb_clock_ns();
         if (deadline_ns > 0 && now > deadline_ns) {
             cuda->sticky = true;

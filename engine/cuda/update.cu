@@ -15,7 +15,7 @@ static __device__ __forceinline__ float clip_get(const struct mgb_gpu_update_arg
 MGB_CUDA_KERNEL(mgb_gpu_sgd, struct mgb_gpu_update_args)
 {
     float clip = clip_get(&a);
-    if (a.fault->code != MGB_CUDA_FAULT_NONE)
+    if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)
         return;
     FOR_EACH(i)
     {
@@ -33,7 +33,7 @@ MGB_CUDA_KERNEL(mgb_gpu_sgd, struct mgb_gpu_update_args)
 MGB_CUDA_KERNEL(mgb_gpu_rmsprop, struct mgb_gpu_update_args)
 {
     float clip = clip_get(&a);
-    if (a.fault->code != MGB_CUDA_FAULT_NONE)
+    if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)
         return;
     FOR_EACH(i)
     {
@@ -47,7 +47,7 @@ MGB_CUDA_KERNEL(mgb_gpu_rmsprop, struct mgb_gpu_update_args)
 MGB_CUDA_KERNEL(mgb_gpu_adagrad, struct mgb_gpu_update_args)
 {
     float clip = clip_get(&a);
-    if (a.fault->code != MGB_CUDA_FAULT_NONE)
+    if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)
         return;
     FOR_EACH(i)
     {
@@ -61,7 +61,7 @@ MGB_CUDA_KERNEL(mgb_gpu_adagrad, struct mgb_gpu_update_args)
 MGB_CUDA_KERNEL(mgb_gpu_adadelta, struct mgb_gpu_update_args)
 {
     float clip = clip_get(&a);
-    if (a.fault->code != MGB_CUDA_FAULT_NONE)
+    if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)
         return;
     FOR_EACH(i)
     {
@@ -77,7 +77,7 @@ MGB_CUDA_KERNEL(mgb_gpu_adadelta, struct mgb_gpu_update_args)
 MGB_CUDA_KERNEL(mgb_gpu_adam, struct mgb_gpu_update_args)
 {
     float clip = clip_get(&a);
-    if (a.fault->code != MGB_CUDA_FAULT_NONE)
+    if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)
         return;
     FOR_EACH(i)
     {

@@ -30,11 +30,10 @@ static __device__ __forceinline__ int64_t label_take(const struct mgb_gpu_xent_a
     int label = a->labels[row];
     if (label >= 0 && label < a->classes)
         return label;
-    if (lane == 0) {
+    if (lane == 0 && MGB_CUDA_CLAIM(&a->fault->code, MGB_CUDA_FAULT_LABEL)) {
         a->fault->label = label;
         a->fault->row = a->first_row + row / a->positions;
         a->fault->classes = a->classes;
-        a->fault->code = MGB_CUDA_FAULT_LABEL;
     }
     return 0;
 }
