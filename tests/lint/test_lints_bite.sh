@@ -102,11 +102,21 @@ touch "$tree/notes.txt"
 bites toplevel 'notes.txt: does not belong'
 
 if command -v nm >/dev/null && command -v ar >/dev/null; then
-    echo 'int graph_make(void) { return 0; } int mgb_graph_make(void) { return 0; }' >"$tree/engine/graph/graph.c"
-    "${CC:-cc}" -c "$tree/engine/graph/graph.c" -o "$tree/engine/graph.o"
-    ar rc "$tree/engine/libmgb_graph.a" "$tree/engine/graph.o"
+    # A library with what a file defines and uses.
+    room() {
+        echo "$2" >"$tree/engine/room.c"
+        "${CC:-cc}" -c "$tree/engine/room.c" -o "$tree/engine/room.o"
+        rm -f "$tree/engine/libmgb_$1.a"
+        ar rc "$tree/engine/libmgb_$1.a" "$tree/engine/room.o"
+    }
     export MGB_BUILD_DIR="$tree"
-    bites symbols ' graph_make: must begin with mgb_'
+    room graph 'int graph_make(void) { return 0; } int mgb_graph_make(void) { return graph_make(); }'
+    sh "$lint/test_symbols.sh" "$tree" || failures=1
+    room plan 'int graph_make(void); int mgb_plan_make(void) { return graph_make(); }'
+    bites symbols 'graph_make: must begin with mgb_, libmgb_graph gives it to libmgb_plan'
+    room graph 'int mgb_make(void) { return 0; }'
+    room plan 'int mgb_make(void) { return 1; }'
+    bites symbols 'mgb_make: defined in libmgb_graph and in libmgb_plan'
 fi
 
 echo 'int   x ;' >"$tree/engine/base/text.c"
