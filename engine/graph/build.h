@@ -102,19 +102,6 @@ const struct mgb_tensor *mgb_graph_find_tensor(const struct mgb_graph *graph, in
  */
 char *mgb_graph_tensor_label(char *out, size_t size, const struct mgb_graph *graph, int id);
 
-/* Towers after the first: the operator that tower 0 made at this point, checked to be the same one.
- */
-enum mgb_status mgb_tower_replay(struct mgb_graph *graph, int *out,
-                                 const struct mgb_node_request *request,
-                                 const struct mgb_shape *shape);
-bool mgb_tower_replaying(const struct mgb_graph *graph);
-
-/* Sharing: `*variable` is what the first use made in this place, -1 when this is the first use or
- * nothing is shared. */
-enum mgb_status mgb_share_find(struct mgb_graph *graph, int *variable, const char *name,
-                               const struct mgb_shape *shape);
-enum mgb_status mgb_share_note(struct mgb_graph *graph, int variable, const char *name);
-
 /* Steps of mgb_graph_finish. */
 enum mgb_status mgb_graph_resolve_names(struct mgb_graph *graph);
 enum mgb_status mgb_graph_resolve_twins(struct mgb_graph *graph);

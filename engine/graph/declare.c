@@ -1,6 +1,7 @@
 /* What a model shows to the outside: inputs, outputs, losses, metrics. A later tower declares the
  * same ones again. */
 #include "engine/graph/op.h"
+#include "engine/graph/reuse.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The table of operators, and the steps every operator goes through when it is made. */
 #include "engine/graph/op.h"
+#include "engine/graph/reuse.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * Variables are found again by their path inside the sub-model, in order, and not by a plain count:
  * a layer object made outside the sub-model asks for its variables the first time only. */
-#include "engine/graph/build.h"
+#include "engine/graph/reuse.h"
 
 #include <string.h>
 

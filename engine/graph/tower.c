@@ -1,7 +1,7 @@
 /* build = "tower": the builder runs once a tower. Tower 0 makes the graph; a later tower adds
  * nothing to it but must make the same operators in the same order, and the variables it makes anew
  * become that tower's own copies ("twins" of those that tower 0 uses in their place). */
-#include "engine/graph/build.h"
+#include "engine/graph/reuse.h"
 
 #include "engine/graph/op.h"
 #include <string.h>

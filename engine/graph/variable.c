@@ -2,6 +2,7 @@
 #include "engine/graph/build.h"
 
 #include "engine/graph/op.h"
+#include "engine/graph/reuse.h"
 #include <math.h>
 #include <string.h>
 
