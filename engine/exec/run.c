@@ -7,7 +7,7 @@
 
 #define MAX_METRICS 64
 
-static int cores_count(void)
+int mgb_run_count_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -124,7 +124,7 @@ enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options 
     run->asked = options->placement;
     run->optimizer = options->optimizer;
     run->seed = options->seed;
-    run->cores = options->cores > 0 ? options->cores : cores_count();
+    run->cores = options->cores > 0 ? options->cores : mgb_run_count_cores();
     run->step_timeout_ns = options->step_timeout_ns;
     run->guarded = options->guarded;
     enum mgb_status status = run_begin(run, options);

@@ -48,6 +48,9 @@ enum mgb_status mgb_run_usable(const struct mgb_run *run);
 /* Notes what a failure means for the run; returns `status`. */
 enum mgb_status mgb_run_failed(struct mgb_run *run, enum mgb_status status);
 
+/* CPU cores that this process may use. */
+int mgb_run_count_cores(void);
+
 /* The batch at a position, and the position after it. */
 struct mgb_batch_request mgb_position_batch(const struct mgb_run *run, struct mgb_position at);
 struct mgb_position mgb_position_after(const struct mgb_run *run, struct mgb_position at);
