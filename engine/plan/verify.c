@@ -43,6 +43,13 @@ static void towers_choose(struct mgb_verifier *v)
     }
 }
 
+static void gathered_mark(struct mgb_verifier *v)
+{
+    for (int i = 0; v->kept_count < v->plan->tower_count && i < v->plan->operand_count; i++)
+        if (v->plan->operands[i].row_bytes > 0)
+            v->gathered[v->plan->operands[i].buffer] = true;
+}
+
 static void flat_add(struct mgb_verifier *v, int task, int tower)
 {
     const struct mgb_task *t = &v->plan->tasks[task];
@@ -114,15 +121,18 @@ enum mgb_status mgb_plan_verify(const struct mgb_plan *plan)
     MGB_TRY(mgb_verify_shape(plan));
     v.kept = mgb_alloc(((size_t)plan->tower_count + 1) * sizeof *v.kept);
     v.first = mgb_alloc(((size_t)plan->task_count + 1) * sizeof *v.first);
+    v.gathered = mgb_alloc(((size_t)plan->buffer_count + 1) * sizeof *v.gathered);
     enum mgb_status status = MGB_OK;
-    if (v.kept && v.first) {
+    if (v.kept && v.first && v.gathered) {
         towers_choose(&v);
+        gathered_mark(&v);
         status = rules_apply(&v);
     } else {
         status = no_memory();
     }
     mgb_release(v.kept);
     mgb_release(v.first);
+    mgb_release(v.gathered);
     mgb_release(v.flats);
     mgb_release(v.clocks);
     mgb_vector_done(&v.accesses);

@@ -30,6 +30,7 @@ struct mgb_verifier {
     const struct mgb_plan *plan;
     bool *kept;  /* by tower */
     int kept_count;
+    bool *gathered; /* by buffer: written by rows, some of which belong to towers that are not kept */
     int *first;  /* flat tasks of task i: first[i] .. first[i + 1] */
     int flat_count, queue_count;
     struct mgb_verify_task *flats;

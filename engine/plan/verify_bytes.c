@@ -155,6 +155,8 @@ static enum mgb_status bytes_read(const struct mgb_verifier *v, const struct are
 {
     int64_t at = a->begin; /* own bytes reach up to here */
     const struct owned *foreign = NULL;
+    if (v->gathered[a->buffer])
+        return MGB_OK;
     for (int i = owned_find(arena, a->begin); at < a->end; i++) {
         const struct owned *o = i < arena->owned.count ? &arena->owned.at[i] : NULL;
         bool beyond = !o || o->begin >= a->end;
