@@ -17,12 +17,20 @@ static int worker_run(struct mgb_supervised *link, void *context)
     return mgb_cli_run(in);
 }
 
+static void worker_died(void *context, pid_t worker, int signal)
+{
+    (void)worker;
+    (void)signal;
+    mgb_cli_mark_crashed(context);
+}
+
 int main(int argc, char **argv)
 {
     struct mgb_invocation in;
     int code = mgb_cli_parse(&in, argc, argv);
     if (code < 0) {
-        struct mgb_supervisor_settings settings = {.off = in.no_supervisor, .program = in.program};
+        struct mgb_supervisor_settings settings = {
+            .off = in.no_supervisor, .program = in.program, .died = worker_died};
         code = mgb_supervise(&settings, worker_run, &in);
     }
     mgb_cli_done(&in);

@@ -50,4 +50,7 @@ enum mgb_status mgb_query_run(struct mgb_reader *reader, const char *text,
  * down. MGB_MISSING: no such run. */
 enum mgb_status mgb_db_run_state(enum mgb_outcome *out, struct mgb_reader *reader, int64_t run);
 
+/* The version of SQLite in use ("3.40.1"). */
+const char *mgb_db_library_version(void);
+
 #endif

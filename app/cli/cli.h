@@ -50,7 +50,7 @@ struct mgb_cli_host {
 struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_done */
     const struct mgb_command *command;
     const char *program;
-    char **argv; /* as given, the program's name first */
+    char **argv;                        /* as given, the program's name first */
     const char *db, *backend, *machine; /* NULL: not given */
     const char **lua_path;
     int lua_path_count;
@@ -72,6 +72,9 @@ void mgb_cli_done(struct mgb_invocation *in);
 /* Runs the command in this process and returns the exit code; standard output is flushed. */
 int mgb_cli_run(struct mgb_invocation *in);
 
+/* For the supervisor after the worker died: marks its run as crashed, if there is a results database. */
+void mgb_cli_mark_crashed(const struct mgb_invocation *in);
+
 /* For commands. The last value given for a flag of the command, or NULL; "" for a switch. */
 const char *mgb_cli_find_flag(const struct mgb_invocation *in, const char *name);
 /* "mgbench: ..." to standard error; returns `code`. */
@@ -79,6 +82,8 @@ int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *form
     __attribute__((format(printf, 3, 4)));
 /* The exit code for a failed engine call. */
 int mgb_cli_exit_code(enum mgb_status status);
+/* The same where what was typed is what was refused: MGB_INVALID is wrong usage. */
+int mgb_cli_refusal_code(enum mgb_status status);
 
 extern const struct mgb_command *const mgb_commands[]; /* ended by NULL */
 extern const struct mgb_flag mgb_global_flags[];       /* ended by a NULL name */

@@ -3,8 +3,9 @@
 #include "app/cli/interrupt.h"
 #include <locale.h>
 
-const struct mgb_command *const mgb_commands[] = {&mgb_command_script, &mgb_command_models,
-                                                  &mgb_command_info, NULL};
+const struct mgb_command *const mgb_commands[] = {&mgb_command_script, &mgb_command_devices,
+                                                  &mgb_command_models, &mgb_command_query,
+                                                  &mgb_command_info,   NULL};
 
 int mgb_cli_exit_code(enum mgb_status status)
 {
@@ -28,6 +29,11 @@ int mgb_cli_exit_code(enum mgb_status status)
         return MGB_EXIT_FAILED;
     }
     return MGB_EXIT_FAILED;
+}
+
+int mgb_cli_refusal_code(enum mgb_status status)
+{
+    return status == MGB_INVALID ? MGB_EXIT_USAGE : mgb_cli_exit_code(status);
 }
 
 int mgb_cli_run(struct mgb_invocation *in)

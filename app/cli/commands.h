@@ -4,6 +4,7 @@
 
 #include "app/cli/cli.h"
 
-extern const struct mgb_command mgb_command_script, mgb_command_models, mgb_command_info;
+extern const struct mgb_command mgb_command_script, mgb_command_devices, mgb_command_models,
+    mgb_command_query, mgb_command_info;
 
 #endif

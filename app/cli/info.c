@@ -1,6 +1,8 @@
-/* mgbench info: every path in use. */
+/* mgbench info: every path in use, and the versions of what the program stands on. */
 #include "app/cli/commands.h"
 #include "app/script/paths.h"
+#include "app/script/state.h"
+#include "db/query.h"
 #include <stdlib.h>
 
 static void row_add(struct mgb_table *table, const char *what, const char *value)
@@ -31,6 +33,8 @@ static int info_run(struct mgb_invocation *in)
     if (mgb_table_make(&table, 2, names) != MGB_OK)
         return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", mgb_message_get());
     row_add(table, "version", MGB_VERSION);
+    row_add(table, "sqlite", mgb_db_library_version());
+    row_add(table, "lua", mgb_script_lua_version());
     database_add(table, in);
     path_add(table, "configuration", mgb_paths_config());
     path_add(table, "data", mgb_paths_data());
@@ -50,6 +54,6 @@ static int info_run(struct mgb_invocation *in)
 const struct mgb_command mgb_command_info = {
     .name = "info",
     .usage = "",
-    .summary = "every path in use",
+    .summary = "every path in use, and versions",
     .run = info_run,
 };

@@ -61,4 +61,7 @@ const char *mgb_script_help_get(const struct mgb_script *script);
 void mgb_script_interrupt(struct mgb_script *script);
 bool mgb_script_interrupted(const struct mgb_script *script);
 
+/* The version of Lua ("5.4.4"). */
+const char *mgb_script_lua_version(void);
+
 #endif

@@ -1,0 +1,77 @@
+/* mgbench devices: what plans can be played on, and why on that. */
+#include "app/cli/commands.h"
+#include <mgb/preview.h>
+#include <mgb/text.h>
+
+static const char *kind_name(enum mgb_device_class class)
+{
+    switch (class) {
+    case MGB_CLASS_CPU:
+        return "cpu";
+    case MGB_CLASS_CUDA:
+        return "cuda";
+    case MGB_CLASS_SIMULATED:
+        return "sim";
+    }
+    return "cpu";
+}
+
+static void memory_add(struct mgb_table *table, int64_t bytes, enum mgb_table_format format)
+{
+    char text[32];
+    if (bytes == 0) /* not limited */
+        mgb_table_add_empty(table);
+    else if (format == MGB_TABLE_TEXT)
+        mgb_table_add_text(table, mgb_format_bytes(text, sizeof text, bytes));
+    else
+        mgb_table_add_integer(table, bytes);
+}
+
+static enum mgb_status devices_print(const struct mgb_topology *topology, const char *backend,
+                                     enum mgb_table_format format)
+{
+    const char *const names[] = {"device", "kind", "backend",
+                                 format == MGB_TABLE_TEXT ? "memory" : "memory_bytes", "label"};
+    struct mgb_table *table;
+    MGB_TRY(mgb_table_make(&table, 5, names));
+    for (int i = 0; i < topology->device_count; i++) {
+        const struct mgb_device *device = &topology->devices[i];
+        char name[MGB_DEVICE_NAME_MAX];
+        mgb_table_add_text(table, mgb_device_format(name, device->name));
+        mgb_table_add_text(table, kind_name(device->class));
+        mgb_table_add_text(table, backend);
+        memory_add(table, device->memory_bytes, format);
+        mgb_table_add_text(table, device->label);
+    }
+    enum mgb_status status = mgb_table_print(table, format, stdout);
+    mgb_table_free(table);
+    return status;
+}
+
+static int devices_run(struct mgb_invocation *in)
+{
+    struct mgb_topology topology;
+    const char *backend;
+    char remark[512];
+    enum mgb_status status = mgb_preview_devices(&topology, &backend, remark, sizeof remark,
+                                                 in->backend ? in->backend : "auto");
+    if (status == MGB_OK) {
+        status = devices_print(&topology, backend, in->format);
+        mgb_topology_done(&topology);
+    }
+    if (status != MGB_OK)
+        return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
+    if (*remark && !in->quiet)
+        fprintf(stderr, "%s: %s\n", in->program, remark);
+    return MGB_EXIT_OK;
+}
+
+const struct mgb_command mgb_command_devices = {
+    .name = "devices",
+    .usage = "",
+    .summary = "the devices there are, and which backend plays on them",
+    .help =
+        "Without a GPU, CPU devices play GPUs: /gpu:0 and on are then of kind cpu. A memory of\n"
+        "\"-\" is not limited (--gpu-memory limits it).\n",
+    .run = devices_run,
+};
