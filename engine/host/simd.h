@@ -18,7 +18,6 @@
 #define MGB_EACH _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define MGB_EACH _Pragma("GCC ivdep")
-#pragma GCC optimize("no-math-errno") /* else sqrtf is a call an element */
 #else
 #define MGB_EACH
 #endif

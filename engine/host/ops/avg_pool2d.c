@@ -2,9 +2,8 @@
 #include "engine/host/ops/pool.h"
 
 #include "engine/base/parallel.h"
+#include "engine/host/lanes.h"
 #include "engine/host/simd.h"
-
-#define LANES MGB_POOL_LANES
 
 struct avg_work {
     struct mgb_pool2d pool;
@@ -16,19 +15,34 @@ struct ranges {
     int64_t begin[2], end[2];
 };
 
-static inline void avg_lanes(const struct avg_work *work, const float *x, float *y, struct ranges cells, int64_t lanes)
+MGB_LANES_INLINE float cell_count(const struct ranges *cells)
+{
+    return (float)((cells->end[0] - cells->begin[0]) * (cells->end[1] - cells->begin[1]));
+}
+
+MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, float *y, const struct ranges *cells)
 {
     const struct mgb_pool2d *p = &work->pool;
-    float sum[LANES] = {0};
-    for (int64_t ky = cells.begin[0]; ky < cells.end[0]; ky++)
-        for (int64_t kx = cells.begin[1]; kx < cells.end[1]; kx++) {
+    float sum[MGB_LANES] = {0}, count = cell_count(cells);
+    for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
+        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
             const float *in = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
-            for (int64_t j = 0; j < lanes; j++)
+            for (int j = 0; j < MGB_LANES; j++)
                 sum[j] += in[j];
         }
-    float count = (float)((cells.end[0] - cells.begin[0]) * (cells.end[1] - cells.begin[1]));
-    for (int64_t j = 0; j < lanes; j++)
+    for (int j = 0; j < MGB_LANES; j++)
         y[j] = sum[j] / count;
+}
+
+/* The same for one channel. */
+static void avg_one(const struct avg_work *work, const float *x, float *y, const struct ranges *cells)
+{
+    const struct mgb_pool2d *p = &work->pool;
+    float sum = 0;
+    for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
+        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
+            sum += x[(ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner];
+    *y = sum / cell_count(cells);
 }
 
 MGB_SIMD static void avg_rows(const struct avg_work *work, int64_t begin, int64_t end)
@@ -44,10 +58,10 @@ MGB_SIMD static void avg_rows(const struct avg_work *work, int64_t begin, int64_
             const float *from = work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
             float *to = work->to + (row * p->out[1] + x) * p->inner;
             int64_t c = 0;
-            for (; c + LANES <= p->inner; c += LANES)
-                avg_lanes(work, from + c, to + c, cells, LANES);
-            if (c < p->inner)
-                avg_lanes(work, from + c, to + c, cells, p->inner - c);
+            for (; c + MGB_LANES <= p->inner; c += MGB_LANES)
+                avg_lanes(work, from + c, to + c, &cells);
+            for (; c < p->inner; c++)
+                avg_one(work, from + c, to + c, &cells);
         }
     }
 }
@@ -57,42 +71,64 @@ static void avg_range(void *context, long long begin, long long end)
     avg_rows(context, begin, end);
 }
 
-static inline void avg_grad_lanes(const struct avg_work *work, const int64_t at[3], struct ranges windows, int64_t channel,
-                                  int64_t lanes)
+/* One pixel of x: gathers from the windows that cover it. */
+struct pixel {
+    int64_t image, y, x;
+    struct ranges windows;
+};
+
+/* Where window (wy, wx) lies in dy and how many cells it has; false where dilation passes over the pixel. */
+MGB_LANES_INLINE bool window_find(const struct mgb_pool2d *p, const struct pixel *pixel, int64_t wy, int64_t wx,
+                                  int64_t *at, float *count)
 {
-    const struct mgb_pool2d *p = &work->pool;
-    float sum[LANES] = {0};
-    for (int64_t wy = windows.begin[0]; wy < windows.end[0]; wy++)
-        for (int64_t wx = windows.begin[1]; wx < windows.end[1]; wx++) {
-            if (mgb_pool2d_cell(p, 0, at[1], wy) < 0 || mgb_pool2d_cell(p, 1, at[2], wx) < 0)
-                continue;
-            struct ranges cells;
-            mgb_pool2d_cells(p, 0, wy, &cells.begin[0], &cells.end[0]);
-            mgb_pool2d_cells(p, 1, wx, &cells.begin[1], &cells.end[1]);
-            float count = (float)((cells.end[0] - cells.begin[0]) * (cells.end[1] - cells.begin[1]));
-            const float *dy = work->from + ((at[0] * p->out[0] + wy) * p->out[1] + wx) * p->inner + channel;
-            for (int64_t j = 0; j < lanes; j++)
-                sum[j] += dy[j] / count;
-        }
-    float *to = work->to + ((at[0] * p->in[0] + at[1]) * p->in[1] + at[2]) * p->inner + channel;
-    for (int64_t j = 0; j < lanes; j++)
-        to[j] = sum[j];
+    struct ranges cells;
+    mgb_pool2d_cells(p, 0, wy, &cells.begin[0], &cells.end[0]);
+    mgb_pool2d_cells(p, 1, wx, &cells.begin[1], &cells.end[1]);
+    *at = ((pixel->image * p->out[0] + wy) * p->out[1] + wx) * p->inner;
+    *count = cell_count(&cells);
+    return mgb_pool2d_cell(p, 0, pixel->y, wy) >= 0 && mgb_pool2d_cell(p, 1, pixel->x, wx) >= 0;
+}
+
+MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to, int64_t channel)
+{
+    float sum[MGB_LANES] = {0}, count;
+    int64_t at;
+    for (int64_t wy = pixel->windows.begin[0]; wy < pixel->windows.end[0]; wy++)
+        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++)
+            if (window_find(&work->pool, pixel, wy, wx, &at, &count)) {
+                const float *dy = work->from + at + channel;
+                for (int j = 0; j < MGB_LANES; j++)
+                    sum[j] += dy[j] / count;
+            }
+    for (int j = 0; j < MGB_LANES; j++)
+        to[channel + j] = sum[j];
+}
+
+static void grad_one(const struct avg_work *work, const struct pixel *pixel, float *to, int64_t channel)
+{
+    float sum = 0, count;
+    int64_t at;
+    for (int64_t wy = pixel->windows.begin[0]; wy < pixel->windows.end[0]; wy++)
+        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++)
+            if (window_find(&work->pool, pixel, wy, wx, &at, &count))
+                sum += work->from[at + channel] / count;
+    to[channel] = sum;
 }
 
 MGB_SIMD static void avg_grad_rows(const struct avg_work *work, int64_t begin, int64_t end)
 {
     const struct mgb_pool2d *p = &work->pool;
     for (int64_t row = begin; row < end; row++) {
-        int64_t at[3] = {row / p->in[0], row % p->in[0], 0}; /* image, y, x */
-        struct ranges windows;
-        mgb_pool2d_windows(p, 0, at[1], &windows.begin[0], &windows.end[0]);
-        for (; at[2] < p->in[1]; at[2]++) {
-            mgb_pool2d_windows(p, 1, at[2], &windows.begin[1], &windows.end[1]);
+        struct pixel pixel = {.image = row / p->in[0], .y = row % p->in[0]};
+        mgb_pool2d_windows(p, 0, pixel.y, &pixel.windows.begin[0], &pixel.windows.end[0]);
+        for (; pixel.x < p->in[1]; pixel.x++) {
+            float *to = work->to + (row * p->in[1] + pixel.x) * p->inner;
             int64_t channel = 0;
-            for (; channel + LANES <= p->inner; channel += LANES)
-                avg_grad_lanes(work, at, windows, channel, LANES);
-            if (channel < p->inner)
-                avg_grad_lanes(work, at, windows, channel, p->inner - channel);
+            mgb_pool2d_windows(p, 1, pixel.x, &pixel.windows.begin[1], &pixel.windows.end[1]);
+            for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
+                grad_lanes(work, &pixel, to, channel);
+            for (; channel < p->inner; channel++)
+                grad_one(work, &pixel, to, channel);
         }
     }
 }

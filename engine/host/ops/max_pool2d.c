@@ -4,9 +4,8 @@
 #include "engine/host/ops/pool.h"
 
 #include "engine/base/parallel.h"
+#include "engine/host/lanes.h"
 #include "engine/host/simd.h"
-
-#define LANES MGB_POOL_LANES
 
 struct max_work {
     struct mgb_pool2d pool;
@@ -19,47 +18,55 @@ struct cells {
     int64_t begin[2], end[2];
 };
 
-/* The winner in 32 bits, as wide as what it is chosen with: one vector width serves both. */
-static inline void cell_lanes(const struct max_work *work, const float *x, struct cells cells, int64_t lanes, float *best,
-                              int32_t *winner)
+/* x points at where cell (0, 0) would lie; cells outside x are never touched. */
+MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, const float *x, int64_t ky, int64_t kx)
 {
-    const struct mgb_pool2d *p = &work->pool;
-    for (int64_t j = 0; j < lanes; j++) {
-        best[j] = -__builtin_inff();
-        winner[j] = (int32_t)(cells.begin[0] * p->size[1] + cells.begin[1]);
-    }
-    for (int64_t ky = cells.begin[0]; ky < cells.end[0]; ky++)
-        for (int64_t kx = cells.begin[1]; kx < cells.end[1]; kx++) {
-            const float *in = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
-            int32_t cell = (int32_t)(ky * p->size[1] + kx);
-            for (int64_t j = 0; j < lanes; j++) {
-                bool more = (in[j] > best[j]) | (in[j] != in[j]); /* NaN wins, so that it is seen */
-                best[j] = more ? in[j] : best[j];
-                winner[j] = more ? cell : winner[j];
-            }
-        }
+    *at = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
 }
 
-static inline void max_pixel(const struct max_work *work, const float *x, struct cells cells, int64_t at)
+/* NaN wins, so that it is seen; of equal ones the first. */
+MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x, const struct cells *cells, int64_t at)
 {
-    for (int64_t c = 0; c < work->pool.inner; c += LANES) {
-        float best[LANES];
-        int32_t winner[LANES];
-        int64_t left = work->pool.inner - c;
-        if (left >= LANES) { /* written out so that the width is a constant */
-            cell_lanes(work, x + c, cells, LANES, best, winner);
-            for (int64_t j = 0; j < LANES; j++)
-                work->to[at + c + j] = best[j];
-            for (int64_t j = 0; work->index && j < LANES; j++)
-                work->index[at + c + j] = (uint8_t)winner[j];
-        } else {
-            cell_lanes(work, x + c, cells, left, best, winner);
-            for (int64_t j = 0; j < left; j++)
-                work->to[at + c + j] = best[j];
-            for (int64_t j = 0; work->index && j < left; j++)
-                work->index[at + c + j] = (uint8_t)winner[j];
-        }
+    const struct mgb_pool2d *p = &work->pool;
+    const float *from;
+    float best[MGB_LANES];
+    int32_t winner[MGB_LANES];
+    cell_at(p, &from, x, cells->begin[0], cells->begin[1]);
+    for (int j = 0; j < MGB_LANES; j++) {
+        best[j] = from[j];
+        winner[j] = (int32_t)(cells->begin[0] * p->size[1] + cells->begin[1]);
     }
+    for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
+        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
+            cell_at(p, &from, x, ky, kx);
+            mgb_lanes_max(best, winner, from, (int32_t)(ky * p->size[1] + kx));
+        }
+    for (int j = 0; j < MGB_LANES; j++)
+        work->to[at + j] = best[j];
+    if (work->index)
+        for (int j = 0; j < MGB_LANES; j++)
+            work->index[at + j] = (uint8_t)winner[j];
+}
+
+/* The same for one channel. */
+static void max_one(const struct max_work *work, const float *x, const struct cells *cells, int64_t at)
+{
+    const struct mgb_pool2d *p = &work->pool;
+    const float *from;
+    int64_t winner = cells->begin[0] * p->size[1] + cells->begin[1];
+    cell_at(p, &from, x, cells->begin[0], cells->begin[1]);
+    float best = *from;
+    for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
+        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
+            cell_at(p, &from, x, ky, kx);
+            if (*from > best || *from != *from) {
+                best = *from;
+                winner = ky * p->size[1] + kx;
+            }
+        }
+    work->to[at] = best;
+    if (work->index)
+        work->index[at] = (uint8_t)winner;
 }
 
 /* Rows [begin, end) of all outer images of y. */
@@ -74,7 +81,11 @@ MGB_SIMD static void max_rows(const struct max_work *work, int64_t begin, int64_
             mgb_pool2d_cells(p, 1, x, &cells.begin[1], &cells.end[1]);
             int64_t top = y * p->stride[0] - p->before[0], left = x * p->stride[1] - p->before[1];
             const float *first = work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
-            max_pixel(work, first, cells, (row * p->out[1] + x) * p->inner);
+            int64_t at = (row * p->out[1] + x) * p->inner, channel = 0;
+            for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
+                max_lanes(work, first + channel, &cells, at + channel);
+            for (; channel < p->inner; channel++)
+                max_one(work, first + channel, &cells, at + channel);
         }
     }
 }
@@ -84,32 +95,51 @@ static void max_range(void *context, long long begin, long long end)
     max_rows(context, begin, end);
 }
 
-static inline void won_lanes(float *sum, const struct max_work *work, int64_t at, int32_t cell, int64_t lanes)
-{
-    for (int64_t j = 0; j < lanes; j++)
-        sum[j] += work->index[at + j] == cell ? work->from[at + j] : 0.0f;
-}
-
 struct windows {
     int64_t begin[2], end[2];
 };
 
-static inline void grad_lanes(const struct max_work *work, int64_t image, int64_t y, int64_t x, struct windows windows,
-                              int64_t channel, int64_t lanes)
+/* A window over a pixel. */
+struct cover {
+    const struct mgb_pool2d *pool;
+    const struct windows *windows;
+    int64_t image, y, x, wy, wx;
+    int64_t at;   /* of the window's first channel in dy */
+    int32_t cell; /* -1: the window passes over the pixel */
+};
+
+MGB_LANES_INLINE void cover_place(struct cover *c)
 {
-    const struct mgb_pool2d *p = &work->pool;
-    float sum[LANES] = {0};
-    for (int64_t wy = windows.begin[0]; wy < windows.end[0]; wy++)
-        for (int64_t wx = windows.begin[1]; wx < windows.end[1]; wx++) {
-            int64_t ky = mgb_pool2d_cell(p, 0, y, wy), kx = mgb_pool2d_cell(p, 1, x, wx);
-            if (ky < 0 || kx < 0)
-                continue;
-            int64_t at = ((image * p->out[0] + wy) * p->out[1] + wx) * p->inner + channel;
-            won_lanes(sum, work, at, (int32_t)(ky * p->size[1] + kx), lanes);
+    const struct mgb_pool2d *p = c->pool;
+    int64_t ky = mgb_pool2d_cell(p, 0, c->y, c->wy), kx = mgb_pool2d_cell(p, 1, c->x, c->wx);
+    c->cell = ky < 0 || kx < 0 ? -1 : (int32_t)(ky * p->size[1] + kx);
+    c->at = ((c->image * p->out[0] + c->wy) * p->out[1] + c->wx) * p->inner;
+}
+
+MGB_LANES_INLINE void grad_lanes(const struct max_work *work, struct cover c, int64_t channel)
+{
+    float sum[MGB_LANES] = {0};
+    for (c.wy = c.windows->begin[0]; c.wy < c.windows->end[0]; c.wy++)
+        for (c.wx = c.windows->begin[1]; c.wx < c.windows->end[1]; c.wx++) {
+            cover_place(&c);
+            mgb_lanes_add_where(sum, work->from + c.at + channel, work->index + c.at + channel, c.cell);
         }
-    float *to = work->to + ((image * p->in[0] + y) * p->in[1] + x) * p->inner + channel;
-    for (int64_t j = 0; j < lanes; j++)
+    const struct mgb_pool2d *p = c.pool;
+    float *to = work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel;
+    for (int j = 0; j < MGB_LANES; j++)
         to[j] = sum[j];
+}
+
+static void grad_one(const struct max_work *work, struct cover c, int64_t channel)
+{
+    const struct mgb_pool2d *p = c.pool;
+    float sum = 0;
+    for (c.wy = c.windows->begin[0]; c.wy < c.windows->end[0]; c.wy++)
+        for (c.wx = c.windows->begin[1]; c.wx < c.windows->end[1]; c.wx++) {
+            cover_place(&c);
+            sum += work->index[c.at + channel] == c.cell ? work->from[c.at + channel] : 0.0f;
+        }
+    work->to[((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel] = sum;
 }
 
 /* Rows [begin, end) of all outer images of x. */
@@ -117,16 +147,16 @@ MGB_SIMD static void max_grad_rows(const struct max_work *work, int64_t begin, i
 {
     const struct mgb_pool2d *p = &work->pool;
     for (int64_t row = begin; row < end; row++) {
-        int64_t image = row / p->in[0], y = row % p->in[0];
         struct windows windows;
-        mgb_pool2d_windows(p, 0, y, &windows.begin[0], &windows.end[0]);
-        for (int64_t x = 0; x < p->in[1]; x++) {
-            mgb_pool2d_windows(p, 1, x, &windows.begin[1], &windows.end[1]);
+        struct cover cover = {.pool = p, .windows = &windows, .image = row / p->in[0], .y = row % p->in[0]};
+        mgb_pool2d_windows(p, 0, cover.y, &windows.begin[0], &windows.end[0]);
+        for (cover.x = 0; cover.x < p->in[1]; cover.x++) {
             int64_t channel = 0;
-            for (; channel + LANES <= p->inner; channel += LANES)
-                grad_lanes(work, image, y, x, windows, channel, LANES);
-            if (channel < p->inner)
-                grad_lanes(work, image, y, x, windows, channel, p->inner - channel);
+            mgb_pool2d_windows(p, 1, cover.x, &windows.begin[1], &windows.end[1]);
+            for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
+                grad_lanes(work, cover, channel);
+            for (; channel < p->inner; channel++)
+                grad_one(work, cover, channel);
         }
     }
 }

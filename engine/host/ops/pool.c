@@ -1,4 +1,4 @@
-/* Which cells a window has and which windows a pixel has; reorders around pooling. */
+/* Geometry from a node's attributes; reorders around pooling. */
 #include "engine/host/ops/pool.h"
 
 struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layout)
@@ -16,33 +16,6 @@ struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layo
         pool.before[i] = a->pool2d.pad_before[i];
     }
     return pool;
-}
-
-void mgb_pool2d_cells(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t *begin, int64_t *end)
-{
-    int64_t first = at * pool->stride[axis] - pool->before[axis], step = pool->dilation[axis];
-    *begin = first < 0 ? (-first + step - 1) / step : 0;
-    *end = pool->size[axis];
-    int64_t inside = pool->in[axis] - first; /* first + cell * step < in */
-    int64_t most = inside <= 0 ? 0 : (inside + step - 1) / step;
-    if (*end > most)
-        *end = most;
-}
-
-void mgb_pool2d_windows(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t *begin, int64_t *end)
-{
-    int64_t place = at + pool->before[axis], stride = pool->stride[axis];
-    int64_t reach = (pool->size[axis] - 1) * pool->dilation[axis];
-    *begin = place <= reach ? 0 : (place - reach + stride - 1) / stride;
-    *end = place / stride + 1;
-    if (*end > pool->out[axis])
-        *end = pool->out[axis];
-}
-
-int64_t mgb_pool2d_cell(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t position)
-{
-    int64_t offset = at + pool->before[axis] - position * pool->stride[axis];
-    return offset % pool->dilation[axis] == 0 ? offset / pool->dilation[axis] : -1;
 }
 
 void mgb_pool2d_plan(struct mgb_kernel *kernel, int layout)
