@@ -50,6 +50,7 @@ static enum mgb_status idx_fill(void *context, uint64_t seed, int64_t epoch, int
         row_convert(input, input->idx.values + row * count,
                     (unsigned char *)out + i * count * mgb_type_size(input->type));
     }
+    mgb_order_end(&source->order);
     return MGB_OK;
 }
 

@@ -11,6 +11,7 @@
 enum mgb_status mgb_order_init(struct mgb_order *out, int64_t rows, bool shuffle)
 {
     *out = (struct mgb_order){.rows = rows, .epoch = -1};
+    pthread_mutex_init(&out->lock, NULL);
     if (rows < 1 || rows > UINT32_MAX)
         return mgb_fail(MGB_INVALID, "a data source of %lld rows: 1 to %lld are possible",
                         (long long)rows, (long long)UINT32_MAX);
@@ -25,10 +26,11 @@ enum mgb_status mgb_order_init(struct mgb_order *out, int64_t rows, bool shuffle
 void mgb_order_done(struct mgb_order *order)
 {
     mgb_release(order->permutation);
+    pthread_mutex_destroy(&order->lock);
     *order = (struct mgb_order){.epoch = -1};
 }
 
-void mgb_order_begin(struct mgb_order *order, uint64_t seed, int64_t epoch)
+static void permute(struct mgb_order *order, uint64_t seed, int64_t epoch)
 {
     uint32_t *p = order->permutation;
     if (!p || epoch < 0 || (order->epoch == epoch && order->seed == seed))
@@ -44,6 +46,17 @@ void mgb_order_begin(struct mgb_order *order, uint64_t seed, int64_t epoch)
     }
     order->epoch = epoch;
     order->seed = seed;
+}
+
+void mgb_order_begin(struct mgb_order *order, uint64_t seed, int64_t epoch)
+{
+    pthread_mutex_lock(&order->lock);
+    permute(order, seed, epoch);
+}
+
+void mgb_order_end(struct mgb_order *order)
+{
+    pthread_mutex_unlock(&order->lock);
 }
 
 int64_t mgb_order_at(const struct mgb_order *order, int64_t epoch, int64_t position)

@@ -34,6 +34,7 @@ static enum mgb_status memory_fill(void *context, uint64_t seed, int64_t epoch, 
         memcpy((unsigned char *)out + i * input->row_bytes,
                input->rows + mgb_order_at(&source->order, epoch, first + i) * input->row_bytes,
                (size_t)input->row_bytes);
+    mgb_order_end(&source->order);
     return MGB_OK;
 }
 
@@ -99,13 +100,15 @@ static enum mgb_status take_fill(void *context, uint64_t seed, int64_t epoch, in
 {
     struct take_source *take = context;
     MGB_TRY(mgb_rows_check(take->of->description, take->order.rows, first, rows));
+    enum mgb_status status = MGB_OK;
     mgb_order_begin(&take->order, seed, epoch);
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows && status == MGB_OK; i++) {
         int64_t row = take->begin + mgb_order_at(&take->order, epoch, first + i);
-        MGB_TRY(take->of->fill(take->of->context, seed, -1, row, 1, index,
-                               (unsigned char *)out + i * take->row_bytes[index]));
+        status = take->of->fill(take->of->context, seed, -1, row, 1, index,
+                                (unsigned char *)out + i * take->row_bytes[index]);
     }
-    return MGB_OK;
+    mgb_order_end(&take->order);
+    return status;
 }
 
 static void take_close(void *context)

@@ -3,6 +3,7 @@
 #include "engine/base/random.h"
 #include "tests/support/check.h"
 #include "tests/support/model.h"
+#include "tests/support/random_model.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +40,17 @@ static struct mgb_graph *model_siamese(void)
 
 struct mgb_graph *draw_model(int number)
 {
+    struct mgb_graph *graph;
     switch (number) {
     case 0:
         return model_mlp();
     case 1:
         return model_conv();
-    default:
+    case 2:
         return model_siamese();
+    default:
+        assert_ok(random_model_make(&graph, (uint64_t)number));
+        return graph;
     }
 }
 

@@ -15,7 +15,8 @@ struct mgb_source {
     bool ordered;
     char description[160];
     /* Writes rows first .. first+rows-1 of `epoch`'s order (shuffled by `seed` and epoch unless the source is ordered;
-     * epoch -1 is the stored order) for input `index` into out, plain layout. One thread at a time calls it. */
+     * epoch -1 is the stored order) for input `index` into out, plain layout. One thread at a time calls it,
+     * unless it is a source made below: two runs may share those. */
     enum mgb_status (*fill)(void *context, uint64_t seed, int64_t epoch, int64_t first, int64_t rows,
                             int index, void *out);
     void (*close)(void *context);
