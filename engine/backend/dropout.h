@@ -21,7 +21,8 @@ static inline uint32_t mgb_dropout_threshold(float rate)
     return whole + ((float)whole < scaled);
 }
 
-static inline int mgb_dropout_keeps(uint64_t seed, uint64_t high, uint64_t index, uint32_t threshold)
+static inline int mgb_dropout_keeps(uint64_t seed, uint64_t high, uint64_t index,
+                                    uint32_t threshold)
 {
     struct mgb_random4 random = mgb_random_at(seed, index / 4, high);
     return random.v[index % 4] >> 8 >= threshold;

@@ -50,8 +50,8 @@ static bool plugin_find(char out[PATH_BYTES], char *looked, size_t size)
     snprintf(folder, sizeof folder, "%.2000s", program);
     snprintf(beside, sizeof beside, "%s/../lib/mgbench", folder);
     const char *given = getenv("MGBENCH_PLUGIN_DIR");
-    const char *const places[] = {given && *given ? given : "", folder[0] ? beside : "", MGB_PLUGIN_DIR,
-                                  MGB_BUILD_PLUGIN_DIR};
+    const char *const places[] = {given && *given ? given : "", folder[0] ? beside : "",
+                                  MGB_PLUGIN_DIR, MGB_BUILD_PLUGIN_DIR};
     size_t used = 0;
     looked[0] = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -61,7 +61,8 @@ static bool plugin_find(char out[PATH_BYTES], char *looked, size_t size)
         if (access(out, R_OK) == 0)
             return true;
         if (used < size)
-            used += (size_t)snprintf(looked + used, size - used, "%s%s", used ? ", " : "", places[i]);
+            used +=
+                (size_t)snprintf(looked + used, size - used, "%s%s", used ? ", " : "", places[i]);
     }
     return false;
 }
@@ -71,12 +72,14 @@ static enum mgb_status cuda_load(const struct mgb_backend **out)
     char path[PATH_BYTES], looked[PATH_BYTES];
     if (!plugin_find(path, looked, sizeof looked))
         return mgb_fail(MGB_MISSING,
-                        "the CUDA plugin " PLUGIN_FILE " is not there (looked in %s); build it where nvcc is, or set "
+                        "the CUDA plugin " PLUGIN_FILE
+                        " is not there (looked in %s); build it where nvcc is, or set "
                         "MGBENCH_PLUGIN_DIR",
                         looked);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return mgb_fail(MGB_MISSING, "the CUDA plugin cannot be loaded: %s; are the CUDA libraries installed?",
+        return mgb_fail(MGB_MISSING,
+                        "the CUDA plugin cannot be loaded: %s; are the CUDA libraries installed?",
                         dlerror());
     union { /* POSIX' way from a data to a function pointer */
         void *data;
@@ -85,7 +88,9 @@ static enum mgb_status cuda_load(const struct mgb_backend **out)
     const struct mgb_backend *backend = entry.data ? entry.function(cpu_kernels) : NULL;
     if (!backend) {
         dlclose(library);
-        return mgb_fail(MGB_MISSING, "%s is no CUDA plugin of this program; build both from the same source", path);
+        return mgb_fail(MGB_MISSING,
+                        "%s is no CUDA plugin of this program; build both from the same source",
+                        path);
     }
     *out = backend;
     return MGB_OK;
@@ -108,13 +113,17 @@ const struct mgb_backend *mgb_backend_find(const char *name)
     if (strcmp(name, "host") == 0 && host_backend)
         return host_backend;
     if (strcmp(name, "host") == 0)
-        (void)mgb_fail(MGB_MISSING, "this program was built without CPU devices; install oneDNN and build again");
+        (void)mgb_fail(
+            MGB_MISSING,
+            "this program was built without CPU devices; install oneDNN and build again");
     else
-        (void)mgb_fail(MGB_MISSING, "there is no backend '%s'; the backends are host and cuda", name);
+        (void)mgb_fail(MGB_MISSING, "there is no backend '%s'; the backends are host and cuda",
+                       name);
     return NULL;
 }
 
-static enum mgb_status backend_probe(const struct mgb_backend **out, struct mgb_topology *topology, const char *name)
+static enum mgb_status backend_probe(const struct mgb_backend **out, struct mgb_topology *topology,
+                                     const char *name)
 {
     const struct mgb_backend *backend = mgb_backend_find(name);
     if (!backend)
@@ -124,8 +133,8 @@ static enum mgb_status backend_probe(const struct mgb_backend **out, struct mgb_
     return MGB_OK;
 }
 
-enum mgb_status mgb_backend_choose(const struct mgb_backend **out, struct mgb_topology *topology, const char *name,
-                                   char *remark, size_t size)
+enum mgb_status mgb_backend_choose(const struct mgb_backend **out, struct mgb_topology *topology,
+                                   const char *name, char *remark, size_t size)
 {
     if (remark && size > 0)
         remark[0] = '\0';

@@ -23,12 +23,14 @@ enum mgb_status mgb_host_arena_make(void *context, void **base, int device, int6
 {
     struct mgb_host *host = context;
     if (device < 0 || device >= host->device_count || bytes < 0)
-        return mgb_fail(MGB_INVALID, "an arena of %lld bytes on device %d; there are devices 0 to %d", (long long)bytes,
-                        device, host->device_count - 1);
+        return mgb_fail(MGB_INVALID,
+                        "an arena of %lld bytes on device %d; there are devices 0 to %d",
+                        (long long)bytes, device, host->device_count - 1);
     struct mgb_host_device *at = &host->devices[device];
     if (at->limit > 0 && bytes > at->limit - at->used)
         return mgb_fail_oom(at->name, bytes, at->limit - at->used, "arena");
-    void *address = mmap(NULL, (size_t)bytes_mapped(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *address = mmap(NULL, (size_t)bytes_mapped(bytes), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED)
         return mgb_fail_oom(at->name, bytes, memory_left(), "arena");
     at->used += bytes;

@@ -1,5 +1,5 @@
 /* The host backend's table: opening and closing, events, and commands packed for their queues. */
-#include "engine/host/host.h"
+#include "engine/host/queue.h"
 
 #include "engine/base/memory.h"
 #include <stdlib.h>
@@ -81,12 +81,15 @@ static enum mgb_status host_describe(void *context, int device, const struct mgb
     return MGB_OK;
 }
 
-static enum mgb_status host_kernel(void *context, struct mgb_kernel **out, const struct mgb_kernel_request *request)
+static enum mgb_status host_kernel(void *context, struct mgb_kernel **out,
+                                   const struct mgb_kernel_request *request)
 {
-    return mgb_host_cache_get(&((struct mgb_host *)context)->kernels, out, &request->use, request->device);
+    return mgb_host_cache_get(&((struct mgb_host *)context)->kernels, out, &request->use,
+                              request->device);
 }
 
-static enum mgb_status host_write(void *context, int device, void *address, const void *host, int64_t bytes)
+static enum mgb_status host_write(void *context, int device, void *address, const void *host,
+                                  int64_t bytes)
 {
     (void)context;
     (void)device;
@@ -94,7 +97,8 @@ static enum mgb_status host_write(void *context, int device, void *address, cons
     return MGB_OK;
 }
 
-static enum mgb_status host_read(void *context, int device, void *host, const void *address, int64_t bytes)
+static enum mgb_status host_read(void *context, int device, void *host, const void *address,
+                                 int64_t bytes)
 {
     (void)context;
     (void)device;
@@ -117,7 +121,8 @@ static void host_event_free(struct mgb_event *event)
 
 static enum mgb_status host_record(struct mgb_queue *queue, struct mgb_event *event)
 {
-    struct mgb_command command = {.kind = MGB_COMMAND_RECORD, .order = {event, event->recorded + 1}};
+    struct mgb_command command = {.kind = MGB_COMMAND_RECORD,
+                                  .order = {event, event->recorded + 1}};
     MGB_TRY(mgb_host_push(queue, &command));
     event->recorded++;
     return MGB_OK;
@@ -129,21 +134,27 @@ static enum mgb_status host_wait(struct mgb_queue *queue, struct mgb_event *even
     return mgb_host_push(queue, &command);
 }
 
-static enum mgb_status host_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns)
+static enum mgb_status host_event_time(struct mgb_event *event, int64_t *ns,
+                                       int64_t *uncertainty_ns)
 {
     if (event->recorded == 0 || atomic_load(&event->reached) < event->recorded)
-        return mgb_fail(MGB_STATE, "the time of an event that has not happened; record it and drain first");
+        return mgb_fail(MGB_STATE,
+                        "the time of an event that has not happened; record it and drain first");
     *ns = atomic_load_explicit(&event->time_ns, memory_order_relaxed);
     if (uncertainty_ns)
         *uncertainty_ns = 0; /* read from the session clock itself */
     return MGB_OK;
 }
 
-static enum mgb_status host_launch(struct mgb_queue *queue, struct mgb_kernel *kernel, const struct mgb_launch *launch)
+static enum mgb_status host_launch(struct mgb_queue *queue, struct mgb_kernel *kernel,
+                                   const struct mgb_launch *launch)
 {
     if (kernel->use.threads != queue->request.threads)
-        return mgb_fail(MGB_STATE, "%s was prepared for %d threads, its queue has %d; ask for facts with the threads of the "
-                        "queue", mgb_op_name(kernel->use.kind), kernel->use.threads, queue->request.threads);
+        return mgb_fail(MGB_STATE,
+                        "%s was prepared for %d threads, its queue has %d; ask for facts with the "
+                        "threads of the "
+                        "queue",
+                        mgb_op_name(kernel->use.kind), kernel->use.threads, queue->request.threads);
     struct mgb_command command = {.kind = MGB_COMMAND_LAUNCH, .launch = {kernel, *launch}};
     return mgb_host_push(queue, &command);
 }
@@ -160,8 +171,8 @@ static enum mgb_status host_fill(struct mgb_queue *queue, void *to, int64_t byte
     return mgb_host_push(queue, &command);
 }
 
-static enum mgb_status host_reduce(struct mgb_queue *queue, float *to, const float *const *sources, int source_count,
-                                   int64_t count)
+static enum mgb_status host_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
+                                   int source_count, int64_t count)
 {
     struct mgb_command command = {
         .kind = MGB_COMMAND_REDUCE,
@@ -169,8 +180,8 @@ static enum mgb_status host_reduce(struct mgb_queue *queue, float *to, const flo
     return mgb_host_push(queue, &command);
 }
 
-static enum mgb_status host_norm(struct mgb_queue *queue, float *to, const float *const *sources, const int64_t *counts,
-                                 int source_count)
+static enum mgb_status host_norm(struct mgb_queue *queue, float *to, const float *const *sources,
+                                 const int64_t *counts, int source_count)
 {
     struct mgb_command command = {
         .kind = MGB_COMMAND_NORM,
@@ -178,8 +189,8 @@ static enum mgb_status host_norm(struct mgb_queue *queue, float *to, const float
     return mgb_host_push(queue, &command);
 }
 
-static enum mgb_status host_clip(struct mgb_queue *queue, float *to, const float *const *sources, const int64_t *counts,
-                                 int source_count, float clip_norm)
+static enum mgb_status host_clip(struct mgb_queue *queue, float *to, const float *const *sources,
+                                 const int64_t *counts, int source_count, float clip_norm)
 {
     struct mgb_command command = {.kind = MGB_COMMAND_CLIP,
                                   .sum = {.to = to,

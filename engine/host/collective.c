@@ -4,7 +4,7 @@
  *
  * Several may be in flight: one thread submits, so all queues come to the meetings in the same order. The meetings live in
  * a ring; when all are taken the submitter waits for the oldest, and a drain makes the ring larger. */
-#include "engine/host/host.h"
+#include "engine/host/queue.h"
 
 #include "engine/base/memory.h"
 #include "engine/host/cpu.h"
@@ -37,8 +37,8 @@ static bool all_left(void *context)
     return atomic_load(&meeting->left) == meeting->queues;
 }
 
-enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const *buffers, int count_of_queues,
-                                   int64_t count, enum mgb_allreduce algorithm)
+enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const *buffers,
+                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
 {
     (void)algorithm; /* in one memory there is nothing to choose: no ring could move less */
     struct mgb_host *host = queues[0]->host;
@@ -70,10 +70,12 @@ struct meeting_wait {
 static bool all_there(void *context)
 {
     struct meeting_wait *wait = context;
-    return atomic_load(wait->counter) >= wait->meeting->queues || atomic_load(&wait->host->abandoned);
+    return atomic_load(wait->counter) >= wait->meeting->queues ||
+           atomic_load(&wait->host->abandoned);
 }
 
-static void meeting_await(struct mgb_host *host, struct mgb_host_collective *meeting, atomic_int *counter)
+static void meeting_await(struct mgb_host *host, struct mgb_host_collective *meeting,
+                          atomic_int *counter)
 {
     struct meeting_wait wait = {meeting, counter, host};
     mgb_gate_wait(&meeting->gate, all_there, &wait, 0);

@@ -9,7 +9,8 @@ void mgb_cpu_reduce(float *to, const float *const *sources, int source_count, in
 /* Elements [begin, end) of the sum of all buffers, in their order, written to all of them. */
 void mgb_cpu_allreduce(float *const *buffers, int buffer_count, int64_t begin, int64_t end);
 void mgb_cpu_norm(float *to, const float *const *sources, const int64_t *counts, int source_count);
-void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count, float clip_norm);
+void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count,
+                  float clip_norm);
 void mgb_cpu_update(const struct mgb_update *update);
 void mgb_cpu_fill(void *to, int64_t bytes);
 void mgb_cpu_copy(void *to, const void *from, int64_t bytes);

@@ -4,12 +4,14 @@
 #include "engine/base/parallel.h"
 #include "engine/host/kernel.h"
 
-static enum mgb_status table_kernel(struct mgb_kernel **out, const struct mgb_kernel_request *request)
+static enum mgb_status table_kernel(struct mgb_kernel **out,
+                                    const struct mgb_kernel_request *request)
 {
     return mgb_host_kernel_make(out, &request->use, request->device);
 }
 
-static enum mgb_status table_describe(const struct mgb_node_use *use, struct mgb_operator_facts *out)
+static enum mgb_status table_describe(const struct mgb_node_use *use,
+                                      struct mgb_operator_facts *out)
 {
     struct mgb_kernel *kernel;
     MGB_TRY(mgb_host_kernel_make(&kernel, use, 0));

@@ -5,7 +5,6 @@
 #include "engine/host/layout.h"
 #include <dnnl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 int omp_get_max_threads(void);
@@ -36,15 +35,15 @@ static enum mgb_status dnnl_fail(dnnl_status_t status, const char *what)
 {
     if (status == dnnl_out_of_memory)
         return mgb_fail(MGB_NO_MEMORY, "oneDNN has no memory to %s", what);
-    return mgb_fail(status == dnnl_unimplemented ? MGB_UNSUPPORTED : MGB_DEVICE, "oneDNN cannot %s (status %d)", what,
-                    (int)status);
+    return mgb_fail(status == dnnl_unimplemented ? MGB_UNSUPPORTED : MGB_DEVICE,
+                    "oneDNN cannot %s (status %d)", what, (int)status);
 }
 
-#define DNNL_TRY(expr, what)                                                                                           \
-    do {                                                                                                               \
-        dnnl_status_t dnnl_try_status_ = (expr);                                                                       \
-        if (dnnl_try_status_ != dnnl_success)                                                                          \
-            return dnnl_fail(dnnl_try_status_, what);                                                                  \
+#define DNNL_TRY(expr, what)                                                                       \
+    do {                                                                                           \
+        dnnl_status_t dnnl_try_status_ = (expr);                                                   \
+        if (dnnl_try_status_ != dnnl_success)                                                      \
+            return dnnl_fail(dnnl_try_status_, what);                                              \
     } while (0)
 
 /* How the activations of a convolution lie: [rows, channels, height, width] in one of our layouts. */
@@ -55,7 +54,8 @@ static const dnnl_format_tag_t layout_tags[MGB_LAYOUT_COUNT] = {
     [MGB_LAYOUT_PLANAR] = dnnl_nchw,
 };
 
-static enum mgb_status md_by_tag(dnnl_memory_desc_t *out, int rank, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+static enum mgb_status md_by_tag(dnnl_memory_desc_t *out, int rank, const dnnl_dims_t dims,
+                                 dnnl_format_tag_t tag)
 {
     DNNL_TRY(dnnl_memory_desc_init_by_tag(out, rank, dims, dnnl_f32, tag), "describe an operand");
     return MGB_OK;
@@ -66,7 +66,8 @@ static int layout_of(const dnnl_memory_desc_t *md)
 {
     for (int i = 0; i < MGB_LAYOUT_COUNT; i++) {
         dnnl_memory_desc_t candidate;
-        if (dnnl_memory_desc_init_by_tag(&candidate, md->ndims, md->dims, dnnl_f32, layout_tags[i]) == dnnl_success &&
+        if (dnnl_memory_desc_init_by_tag(&candidate, md->ndims, md->dims, dnnl_f32,
+                                         layout_tags[i]) == dnnl_success &&
             dnnl_memory_desc_equal(md, &candidate))
             return i == MGB_LAYOUT_PLANAR && md->dims[1] == 1 ? MGB_LAYOUT_PLAIN : i;
     }
@@ -93,8 +94,8 @@ static enum mgb_status attributes_make(dnnl_primitive_attr_t *out, bool relu)
     return MGB_OK;
 }
 
-static enum mgb_status desc_make(dnnl_primitive_desc_t *out, const void *op, bool relu, dnnl_primitive_desc_t hint,
-                                 const char *what)
+static enum mgb_status desc_make(dnnl_primitive_desc_t *out, const void *op, bool relu,
+                                 dnnl_primitive_desc_t hint, const char *what)
 {
     dnnl_primitive_attr_t attributes = NULL;
     enum mgb_status status = attributes_make(&attributes, relu);
@@ -120,16 +121,17 @@ static int64_t bytes_align(int64_t bytes)
 }
 
 /* The reorder between plain master weights and the form the primitive wants; none when it takes them as they are. */
-static enum mgb_status pack_make(struct mgb_dnnl *p, struct mgb_dnnl_needs *needs, const dnnl_memory_desc_t *plain,
-                                 const dnnl_memory_desc_t *packed)
+static enum mgb_status pack_make(struct mgb_dnnl *p, struct mgb_dnnl_needs *needs,
+                                 const dnnl_memory_desc_t *plain, const dnnl_memory_desc_t *packed)
 {
     if (dnnl_memory_desc_equal(plain, packed))
         return MGB_OK;
     bool unpack = p->pass == MGB_DNNL_WEIGHTS;
     dnnl_primitive_attr_t attributes = NULL;
     MGB_TRY(attributes_make(&attributes, false));
-    dnnl_status_t made = dnnl_reorder_primitive_desc_create(&p->pack_desc, unpack ? packed : plain, engine,
-                                                            unpack ? plain : packed, engine, attributes);
+    dnnl_status_t made =
+        dnnl_reorder_primitive_desc_create(&p->pack_desc, unpack ? packed : plain, engine,
+                                           unpack ? plain : packed, engine, attributes);
     dnnl_primitive_attr_destroy(attributes);
     DNNL_TRY(made, "reorder weights");
     DNNL_TRY(dnnl_primitive_create(&p->pack, p->pack_desc), "prepare the reorder of weights");
@@ -150,9 +152,11 @@ static enum mgb_status pack_make(struct mgb_dnnl *p, struct mgb_dnnl_needs *need
 static const int arg_names[3][4] = {
     [MGB_DNNL_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST},
     [MGB_DNNL_DATA] = {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, 0, DNNL_ARG_DIFF_DST},
-    [MGB_DNNL_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS, DNNL_ARG_DIFF_DST},
+    [MGB_DNNL_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS,
+                          DNNL_ARG_DIFF_DST},
 };
-static const dnnl_query_t arg_queries[3][3] = { /* x, weights, y */
+static const dnnl_query_t arg_queries[3][3] = {
+    /* x, weights, y */
     [MGB_DNNL_FORWARD] = {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md},
     [MGB_DNNL_DATA] = {dnnl_query_diff_src_md, dnnl_query_weights_md, dnnl_query_diff_dst_md},
     [MGB_DNNL_WEIGHTS] = {dnnl_query_src_md, dnnl_query_diff_weights_md, dnnl_query_diff_dst_md},
@@ -165,7 +169,8 @@ static void arg_add(struct mgb_dnnl *p, int name, dnnl_memory_t memory)
 
 /* From the chosen descriptor to something that runs. */
 static enum mgb_status primitive_finish(struct mgb_dnnl *p, struct mgb_dnnl_needs *needs,
-                                        const dnnl_memory_desc_t *plain_weights, const dnnl_memory_desc_t *bias)
+                                        const dnnl_memory_desc_t *plain_weights,
+                                        const dnnl_memory_desc_t *bias)
 {
     const dnnl_query_t *queries = arg_queries[p->pass];
     const dnnl_memory_desc_t *weights = desc_md(p->desc, queries[1]);
@@ -192,23 +197,30 @@ struct conv_mds {
     dnnl_memory_desc_t x, weights, plain_weights, bias, y;
 };
 
-static enum mgb_status conv_describe(struct conv_mds *out, const struct mgb_dnnl_conv *c, dnnl_format_tag_t tag)
+static enum mgb_status conv_describe(struct conv_mds *out, const struct mgb_dnnl_conv *c,
+                                     dnnl_format_tag_t tag)
 {
-    dnnl_dims_t x = {c->rows, c->in, c->height, c->width}, y = {c->rows, c->out, c->out_height, c->out_width};
+    dnnl_dims_t x = {c->rows, c->in, c->height, c->width},
+                y = {c->rows, c->out, c->out_height, c->out_width};
     dnnl_dims_t bias = {c->out};
     MGB_TRY(md_by_tag(&out->x, 4, x, tag));
     MGB_TRY(md_by_tag(&out->y, 4, y, tag));
     MGB_TRY(md_by_tag(&out->bias, 1, bias, dnnl_x));
-    int64_t in = c->in / c->groups, group_out = c->out / c->groups, kh = c->kernel[0], kw = c->kernel[1];
-    int64_t row = kw * in * c->out, column = in * c->out; /* strides of [height, width, in / groups, out] */
+    int64_t in = c->in / c->groups, group_out = c->out / c->groups, kh = c->kernel[0],
+            kw = c->kernel[1];
+    int64_t row = kw * in * c->out,
+            column = in * c->out; /* strides of [height, width, in / groups, out] */
     if (c->groups == 1) {
         dnnl_dims_t dims = {c->out, in, kh, kw}, strides = {1, c->out, row, column};
         MGB_TRY(md_by_tag(&out->weights, 4, dims, dnnl_format_tag_any));
-        DNNL_TRY(dnnl_memory_desc_init_by_strides(&out->plain_weights, 4, dims, dnnl_f32, strides), "describe weights");
+        DNNL_TRY(dnnl_memory_desc_init_by_strides(&out->plain_weights, 4, dims, dnnl_f32, strides),
+                 "describe weights");
     } else {
-        dnnl_dims_t dims = {c->groups, group_out, in, kh, kw}, strides = {group_out, 1, c->out, row, column};
+        dnnl_dims_t dims = {c->groups, group_out, in, kh, kw},
+                    strides = {group_out, 1, c->out, row, column};
         MGB_TRY(md_by_tag(&out->weights, 5, dims, dnnl_format_tag_any));
-        DNNL_TRY(dnnl_memory_desc_init_by_strides(&out->plain_weights, 5, dims, dnnl_f32, strides), "describe weights");
+        DNNL_TRY(dnnl_memory_desc_init_by_strides(&out->plain_weights, 5, dims, dnnl_f32, strides),
+                 "describe weights");
     }
     return MGB_OK;
 }
@@ -217,7 +229,8 @@ struct conv_geometry {
     dnnl_dims_t stride, dilation, before, after;
 };
 
-static enum mgb_status conv_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_conv *c, struct conv_mds *m)
+static enum mgb_status conv_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_conv *c,
+                                      struct conv_mds *m)
 {
     struct conv_geometry g = {{0}, {0}, {0}, {0}};
     for (int i = 0; i < 2; i++) {
@@ -228,28 +241,30 @@ static enum mgb_status conv_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_
     }
     dnnl_memory_desc_t *bias = c->bias ? &m->bias : NULL;
     dnnl_convolution_desc_t op;
-    DNNL_TRY(dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_training, dnnl_convolution_direct, &m->x,
-                                                        &m->weights, c->pass == MGB_DNNL_FORWARD ? bias : NULL, &m->y,
-                                                        g.stride, g.dilation, g.before, g.after),
+    DNNL_TRY(dnnl_dilated_convolution_forward_desc_init(
+                 &op, dnnl_forward_training, dnnl_convolution_direct, &m->x, &m->weights,
+                 c->pass == MGB_DNNL_FORWARD ? bias : NULL, &m->y, g.stride, g.dilation, g.before,
+                 g.after),
              "describe this convolution");
     if (c->pass == MGB_DNNL_FORWARD)
         return desc_make(&p->desc, &op, c->relu, NULL, "run this convolution");
     MGB_TRY(desc_make(&p->forward_desc, &op, false, NULL, "run this convolution"));
     if (c->pass == MGB_DNNL_DATA)
-        DNNL_TRY(dnnl_dilated_convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &m->x, &m->weights,
-                                                                  &m->y, g.stride, g.dilation, g.before, g.after),
+        DNNL_TRY(dnnl_dilated_convolution_backward_data_desc_init(
+                     &op, dnnl_convolution_direct, &m->x, &m->weights, &m->y, g.stride, g.dilation,
+                     g.before, g.after),
                  "describe this convolution's gradient");
     else
-        DNNL_TRY(dnnl_dilated_convolution_backward_weights_desc_init(&op, dnnl_convolution_direct, &m->x, &m->weights,
-                                                                     bias, &m->y, g.stride, g.dilation, g.before,
-                                                                     g.after),
+        DNNL_TRY(dnnl_dilated_convolution_backward_weights_desc_init(
+                     &op, dnnl_convolution_direct, &m->x, &m->weights, bias, &m->y, g.stride,
+                     g.dilation, g.before, g.after),
                  "describe this convolution's gradient");
     return desc_make(&p->desc, &op, false, p->forward_desc, "run this convolution's gradient");
 }
 
 /* The library's choice of layout first; plain where it chose one that layout.h has no number for. */
-static enum mgb_status conv_choose(struct mgb_dnnl *p, struct mgb_dnnl_needs *needs, const struct mgb_dnnl_conv *c,
-                                   struct conv_mds *mds)
+static enum mgb_status conv_choose(struct mgb_dnnl *p, struct mgb_dnnl_needs *needs,
+                                   const struct mgb_dnnl_conv *c, struct conv_mds *mds)
 {
     static const dnnl_format_tag_t tags[] = {dnnl_format_tag_any, dnnl_nhwc};
     for (int i = 0; i < 2; i++) {
@@ -268,7 +283,8 @@ static enum mgb_status conv_choose(struct mgb_dnnl *p, struct mgb_dnnl_needs *ne
     return mgb_fail(MGB_UNSUPPORTED, "oneDNN insists on a layout of its own for this convolution");
 }
 
-static enum mgb_status shim_begin(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs, enum mgb_dnnl_pass pass)
+static enum mgb_status shim_begin(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs,
+                                  enum mgb_dnnl_pass pass)
 {
     pthread_once(&engine_once, engine_open);
     if (engine_status != dnnl_success)
@@ -281,7 +297,16 @@ static enum mgb_status shim_begin(struct mgb_dnnl **out, struct mgb_dnnl_needs *
     return MGB_OK;
 }
 
-enum mgb_status mgb_dnnl_conv_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs, const struct mgb_dnnl_conv *conv)
+static enum mgb_status shim_end(struct mgb_dnnl **out, struct mgb_dnnl *p, enum mgb_status status)
+{
+    if (status != MGB_OK)
+        mgb_dnnl_free(p);
+    *out = status == MGB_OK ? p : NULL;
+    return status;
+}
+
+enum mgb_status mgb_dnnl_conv_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs,
+                                   const struct mgb_dnnl_conv *conv)
 {
     struct mgb_dnnl *p;
     struct conv_mds mds;
@@ -290,26 +315,24 @@ enum mgb_status mgb_dnnl_conv_make(struct mgb_dnnl **out, struct mgb_dnnl_needs 
     if (status == MGB_OK)
         status = primitive_finish(p, needs, &mds.plain_weights,
                                   conv->bias && conv->pass != MGB_DNNL_DATA ? &mds.bias : NULL);
-    if (status != MGB_OK) {
-        mgb_dnnl_free(p);
-        p = NULL;
-    }
-    *out = p;
-    return status;
+    return shim_end(out, p, status);
 }
 
-static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_dense *d, struct conv_mds *m)
+static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_dense *d,
+                                       struct conv_mds *m)
 {
-    dnnl_dims_t x = {d->rows, d->in}, weights = {d->out, d->in}, y = {d->rows, d->out}, bias = {d->out};
+    dnnl_dims_t x = {d->rows, d->in}, weights = {d->out, d->in}, y = {d->rows, d->out},
+                bias = {d->out};
     dnnl_memory_desc_t *with_bias = d->bias && d->pass != MGB_DNNL_DATA ? &m->bias : NULL;
     dnnl_inner_product_desc_t op;
     MGB_TRY(md_by_tag(&m->x, 2, x, dnnl_nc));
     MGB_TRY(md_by_tag(&m->plain_weights, 2, weights, dnnl_io));
     MGB_TRY(md_by_tag(&m->y, 2, y, dnnl_nc));
     MGB_TRY(md_by_tag(&m->bias, 1, bias, dnnl_x));
-    DNNL_TRY(dnnl_inner_product_forward_desc_init(&op, dnnl_forward_training, &m->x, &m->plain_weights,
-                                                  d->pass == MGB_DNNL_FORWARD ? with_bias : NULL, &m->y),
-             "describe this dense layer");
+    DNNL_TRY(
+        dnnl_inner_product_forward_desc_init(&op, dnnl_forward_training, &m->x, &m->plain_weights,
+                                             d->pass == MGB_DNNL_FORWARD ? with_bias : NULL, &m->y),
+        "describe this dense layer");
     if (d->pass == MGB_DNNL_FORWARD)
         return desc_make(&p->desc, &op, d->relu, NULL, "run this dense layer");
     MGB_TRY(desc_make(&p->forward_desc, &op, false, NULL, "run this dense layer"));
@@ -317,7 +340,8 @@ static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl
         DNNL_TRY(dnnl_inner_product_backward_data_desc_init(&op, &m->x, &m->plain_weights, &m->y),
                  "describe this dense layer's gradient");
     else
-        DNNL_TRY(dnnl_inner_product_backward_weights_desc_init(&op, &m->x, &m->plain_weights, with_bias, &m->y),
+        DNNL_TRY(dnnl_inner_product_backward_weights_desc_init(&op, &m->x, &m->plain_weights,
+                                                               with_bias, &m->y),
                  "describe this dense layer's gradient");
     return desc_make(&p->desc, &op, false, p->forward_desc, "run this dense layer's gradient");
 }
@@ -332,12 +356,7 @@ enum mgb_status mgb_dnnl_dense_make(struct mgb_dnnl **out, struct mgb_dnnl_needs
     if (status == MGB_OK)
         status = primitive_finish(p, needs, &mds.plain_weights,
                                   dense->bias && dense->pass != MGB_DNNL_DATA ? &mds.bias : NULL);
-    if (status != MGB_OK) {
-        mgb_dnnl_free(p);
-        p = NULL;
-    }
-    *out = p;
-    return status;
+    return shim_end(out, p, status);
 }
 
 static enum mgb_status reorder_run(struct mgb_dnnl *p)
@@ -363,7 +382,8 @@ enum mgb_status mgb_dnnl_run(struct mgb_dnnl *p, const struct mgb_dnnl_operands 
     }
     if (p->pack && p->pass != MGB_DNNL_WEIGHTS)
         MGB_TRY(reorder_run(p));
-    DNNL_TRY(dnnl_primitive_execute(p->primitive, p->stream, p->arg_count, p->args), "run an operator");
+    DNNL_TRY(dnnl_primitive_execute(p->primitive, p->stream, p->arg_count, p->args),
+             "run an operator");
     if (p->pack && p->pass == MGB_DNNL_WEIGHTS)
         MGB_TRY(reorder_run(p));
     DNNL_TRY(dnnl_stream_wait(p->stream), "finish an operator");
@@ -374,18 +394,19 @@ void mgb_dnnl_free(struct mgb_dnnl *p)
 {
     if (!p)
         return;
-    dnnl_memory_t memories[] = {p->x, p->y, p->weights, p->bias, p->plain_weights, p->scratch, p->pack_scratch};
+    dnnl_memory_t memories[] = {p->x,       p->y,           p->weights, p->bias, p->plain_weights,
+                                p->scratch, p->pack_scratch};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++)
         if (memories[i])
             dnnl_memory_destroy(memories[i]);
-    dnnl_primitive_t primitives[] = {p->primitive, p->pack};
-    for (size_t i = 0; i < 2; i++)
-        if (primitives[i])
-            dnnl_primitive_destroy(primitives[i]);
     dnnl_primitive_desc_t descs[] = {p->desc, p->forward_desc, p->pack_desc};
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
         if (descs[i])
             dnnl_primitive_desc_destroy(descs[i]);
+    if (p->primitive)
+        dnnl_primitive_destroy(p->primitive);
+    if (p->pack)
+        dnnl_primitive_destroy(p->pack);
     if (p->stream)
         dnnl_stream_destroy(p->stream);
     mgb_release(p);
@@ -394,12 +415,4 @@ void mgb_dnnl_free(struct mgb_dnnl *p)
 int mgb_dnnl_team(void)
 {
     return omp_get_max_threads();
-}
-
-const char *mgb_dnnl_version(void)
-{
-    static _Thread_local char text[32];
-    const dnnl_version_t *version = dnnl_version();
-    snprintf(text, sizeof text, "oneDNN %d.%d.%d", version->major, version->minor, version->patch);
-    return text;
 }

@@ -37,14 +37,13 @@ struct mgb_dnnl_operands {
     void *x, *weights, *bias, *y, *scratch;
 };
 
-enum mgb_status mgb_dnnl_conv_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs, const struct mgb_dnnl_conv *conv);
+enum mgb_status mgb_dnnl_conv_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs,
+                                   const struct mgb_dnnl_conv *conv);
 enum mgb_status mgb_dnnl_dense_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs,
                                     const struct mgb_dnnl_dense *dense);
 enum mgb_status mgb_dnnl_run(struct mgb_dnnl *primitive, const struct mgb_dnnl_operands *operands);
 void mgb_dnnl_free(struct mgb_dnnl *primitive); /* NULL is fine */
 
 int mgb_dnnl_team(void); /* the team size of the calling thread */
-/* "oneDNN 2.6.3", for labels. */
-const char *mgb_dnnl_version(void);
 
 #endif

@@ -19,14 +19,16 @@ static const struct fault_form forms[] = {
 
 static enum mgb_status fault_refuse(const char *text)
 {
-    return mgb_fail(MGB_INVALID,
-                    "MGBENCH_FAULT: cannot read '%s'; write oom:/gpu:1:launch=5, hang:/gpu:1:launch=5 or "
-                    "slow:/gpu:1:us=2000, several separated by commas",
-                    text);
+    return mgb_fail(
+        MGB_INVALID,
+        "MGBENCH_FAULT: cannot read '%s'; write oom:/gpu:1:launch=5, hang:/gpu:1:launch=5 or "
+        "slow:/gpu:1:us=2000, several separated by commas",
+        text);
 }
 
 /* "kind:device:key=number" */
-static enum mgb_status fault_read(struct mgb_fault *out, const char *text, const struct mgb_topology *topology)
+static enum mgb_status fault_read(struct mgb_fault *out, const char *text,
+                                  const struct mgb_topology *topology)
 {
     const char *kind_end = strchr(text, ':'), *device_end = strrchr(text, ':');
     if (!kind_end || device_end <= kind_end)
@@ -77,12 +79,13 @@ enum mgb_status mgb_host_faults_read(struct mgb_host_faults *out, const char *te
     return MGB_OK;
 }
 
-const struct mgb_fault *mgb_host_fault_find(const struct mgb_host_faults *faults, int device, long long launch,
-                                            enum mgb_fault_kind kind)
+const struct mgb_fault *mgb_host_fault_find(const struct mgb_host_faults *faults, int device,
+                                            long long launch, enum mgb_fault_kind kind)
 {
     for (int i = 0; i < faults->count; i++) {
         const struct mgb_fault *fault = &faults->at[i];
-        if (fault->device == device && fault->kind == kind && (kind == MGB_FAULT_SLOW || fault->value == launch))
+        if (fault->device == device && fault->kind == kind &&
+            (kind == MGB_FAULT_SLOW || fault->value == launch))
             return fault;
     }
     return NULL;

@@ -26,7 +26,7 @@ struct mgb_host_faults {
 enum mgb_status mgb_host_faults_read(struct mgb_host_faults *out, const char *text,
                                      const struct mgb_topology *topology);
 /* The fault that hits launch number `launch` on `device`, or NULL. */
-const struct mgb_fault *mgb_host_fault_find(const struct mgb_host_faults *faults, int device, long long launch,
-                                            enum mgb_fault_kind kind);
+const struct mgb_fault *mgb_host_fault_find(const struct mgb_host_faults *faults, int device,
+                                            long long launch, enum mgb_fault_kind kind);
 
 #endif

@@ -67,14 +67,24 @@ static void attributes_copy(union mgb_attributes *to, const struct mgb_node *nod
         to->slice.begin = from->slice.begin;
         to->slice.count = from->slice.count;
         break;
-    case MGB_OP_INPUT: case MGB_OP_READ: case MGB_OP_DENSE_GRAD_X: case MGB_OP_DENSE_GRAD_W: case MGB_OP_RESHAPE:
-    case MGB_OP_ADD: case MGB_OP_SOFTMAX_XENT: case MGB_OP_SOFTMAX_XENT_GRAD: case MGB_OP_MSE: case MGB_OP_MSE_GRAD:
-    case MGB_OP_ACCURACY: case MGB_OP_COUNT:
+    case MGB_OP_INPUT:
+    case MGB_OP_READ:
+    case MGB_OP_DENSE_GRAD_X:
+    case MGB_OP_DENSE_GRAD_W:
+    case MGB_OP_RESHAPE:
+    case MGB_OP_ADD:
+    case MGB_OP_SOFTMAX_XENT:
+    case MGB_OP_SOFTMAX_XENT_GRAD:
+    case MGB_OP_MSE:
+    case MGB_OP_MSE_GRAD:
+    case MGB_OP_ACCURACY:
+    case MGB_OP_COUNT:
         break;
     }
 }
 
-static void tensor_copy(struct mgb_host_tensor *to, const struct mgb_graph *graph, int tensor, int64_t rows)
+static void tensor_copy(struct mgb_host_tensor *to, const struct mgb_graph *graph, int tensor,
+                        int64_t rows)
 {
     const struct mgb_tensor *from = &graph->tensors[tensor];
     shape_copy(&to->shape, &from->shape);
@@ -111,14 +121,17 @@ static enum mgb_status use_check(const struct mgb_node_use *use)
 {
     const struct mgb_node *node = &use->graph->nodes[use->node];
     if (node->input_count > MGB_MAX_INPUTS)
-        return mgb_fail(MGB_UNSUPPORTED, "%s '%s' has %d inputs; a CPU device takes at most %d, so join in steps",
+        return mgb_fail(MGB_UNSUPPORTED,
+                        "%s '%s' has %d inputs; a CPU device takes at most %d, so join in steps",
                         mgb_op_name(node->kind), node->name, node->input_count, MGB_MAX_INPUTS);
     if (use->rows <= 0)
-        return mgb_fail(MGB_INVALID, "%s '%s': asked for %lld rows; an operator runs on at least one",
+        return mgb_fail(MGB_INVALID,
+                        "%s '%s': asked for %lld rows; an operator runs on at least one",
                         mgb_op_name(node->kind), node->name, (long long)use->rows);
     for (int i = 0; i < node->input_count; i++)
         if (use->in_layout[i] < 0 || use->in_layout[i] >= MGB_LAYOUT_COUNT)
-            return mgb_fail(MGB_INVALID, "%s '%s': input %d has layout %d, which no CPU device ever answered",
+            return mgb_fail(MGB_INVALID,
+                            "%s '%s': input %d has layout %d, which no CPU device ever answered",
                             mgb_op_name(node->kind), node->name, i, use->in_layout[i]);
     return MGB_OK;
 }
@@ -132,14 +145,17 @@ static void facts_preset(struct mgb_kernel *kernel)
     }
 }
 
-static enum mgb_status kernel_make(struct mgb_kernel **out, const struct mgb_host_use *use, const char *name)
+static enum mgb_status kernel_make(struct mgb_kernel **out, const struct mgb_host_use *use,
+                                   const char *name)
 {
     const struct mgb_host_op *op = mgb_host_op_find(use->kind);
     if (!op)
-        return mgb_fail(MGB_UNSUPPORTED, "%s '%s': CPU devices have no such operator", mgb_op_name(use->kind), name);
+        return mgb_fail(MGB_UNSUPPORTED, "%s '%s': CPU devices have no such operator",
+                        mgb_op_name(use->kind), name);
     struct mgb_kernel *kernel = mgb_alloc(sizeof *kernel);
     if (!kernel)
-        return mgb_fail(MGB_NO_MEMORY, "%s '%s': no memory to prepare it", mgb_op_name(use->kind), name);
+        return mgb_fail(MGB_NO_MEMORY, "%s '%s': no memory to prepare it", mgb_op_name(use->kind),
+                        name);
     memcpy(&kernel->use, use, sizeof *use); /* bytes between fields too: it is a key */
     kernel->op = op;
     pthread_mutex_init(&kernel->lock, NULL);
@@ -156,7 +172,8 @@ static enum mgb_status kernel_make(struct mgb_kernel **out, const struct mgb_hos
     return MGB_OK;
 }
 
-enum mgb_status mgb_host_kernel_make(struct mgb_kernel **out, const struct mgb_node_use *use, int device)
+enum mgb_status mgb_host_kernel_make(struct mgb_kernel **out, const struct mgb_node_use *use,
+                                     int device)
 {
     struct mgb_host_use key;
     MGB_TRY(use_check(use));

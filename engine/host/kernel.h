@@ -42,9 +42,9 @@ struct mgb_kernel {
     struct mgb_host_use use;
     struct mgb_operator_facts facts;
     const struct mgb_host_op *op;
-    void *state; /* the operator's */
+    void *state;                      /* the operator's */
     int64_t part[MGB_MAX_INPUTS + 4]; /* the operator's: offsets into the workspace, see ops.h */
-    pthread_mutex_t lock; /* held while it runs: two queues of a device may meet here */
+    pthread_mutex_t lock;             /* held while it runs: two queues of a device may meet here */
     struct mgb_kernel *next;
     uint64_t hash;
 };
@@ -57,7 +57,8 @@ struct mgb_kernel_cache {
 /* Operators of this backend; NULL: none for this kind. */
 const struct mgb_host_op *mgb_host_op_find(enum mgb_op_kind kind);
 
-enum mgb_status mgb_host_kernel_make(struct mgb_kernel **out, const struct mgb_node_use *use, int device);
+enum mgb_status mgb_host_kernel_make(struct mgb_kernel **out, const struct mgb_node_use *use,
+                                     int device);
 void mgb_host_kernel_free(struct mgb_kernel *kernel);
 enum mgb_status mgb_host_kernel_run(struct mgb_kernel *kernel, const struct mgb_launch *launch);
 

@@ -24,7 +24,8 @@ MGB_LANES_INLINE void mgb_lanes_max(float *best, int32_t *winner, const float *i
 }
 
 /* Lane by lane: adds value where index is cell. */
-MGB_LANES_INLINE void mgb_lanes_add_where(float *sum, const float *value, const uint8_t *index, int32_t cell)
+MGB_LANES_INLINE void mgb_lanes_add_where(float *sum, const float *value, const uint8_t *index,
+                                          int32_t cell)
 {
     for (int j = 0; j < MGB_LANES; j++) {
         int32_t bits;

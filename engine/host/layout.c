@@ -47,7 +47,8 @@ struct convert_work {
 };
 
 /* One image, plain from blocks of `block` channels. `block` is constant where it matters, so that the copies inline. */
-static inline void image_unblock(float *to, const float *from, struct mgb_image image, int64_t block)
+static inline void image_unblock(float *to, const float *from, struct mgb_image image,
+                                 int64_t block)
 {
     int64_t whole = image.channels / block, rest = image.channels % block;
     for (int64_t p = 0; p < image.pixels; p++) {
@@ -56,7 +57,8 @@ static inline void image_unblock(float *to, const float *from, struct mgb_image 
         for (int64_t b = 0; b < whole; b++)
             memcpy(out + b * block, in + b * image.pixels * block, sizeof(float) * (size_t)block);
         if (rest)
-            memcpy(out + whole * block, in + whole * image.pixels * block, sizeof(float) * (size_t)rest);
+            memcpy(out + whole * block, in + whole * image.pixels * block,
+                   sizeof(float) * (size_t)rest);
     }
 }
 
@@ -77,13 +79,16 @@ static inline void image_block(float *to, const float *from, struct mgb_image im
 }
 
 /* Between two layouts neither of which is plain: element by element, seldom needed. */
-static void image_rearrange(float *to, int64_t to_block, const float *from, int64_t from_block, struct mgb_image image)
+static void image_rearrange(float *to, int64_t to_block, const float *from, int64_t from_block,
+                            struct mgb_image image)
 {
     int64_t filled = (image.channels + to_block - 1) / to_block * to_block;
     for (int64_t c = 0; c < filled; c++)
         for (int64_t p = 0; p < image.pixels; p++) {
             float *out = to + (c / to_block * image.pixels + p) * to_block + c % to_block;
-            *out = c < image.channels ? from[(c / from_block * image.pixels + p) * from_block + c % from_block] : 0;
+            *out = c < image.channels
+                       ? from[(c / from_block * image.pixels + p) * from_block + c % from_block]
+                       : 0;
         }
 }
 
@@ -113,7 +118,8 @@ static void convert_range(void *context, long long begin, long long end)
     }
 }
 
-void mgb_layout_convert(float *to, int to_layout, const float *from, int from_layout, struct mgb_image image)
+void mgb_layout_convert(float *to, int to_layout, const float *from, int from_layout,
+                        struct mgb_image image)
 {
     struct convert_work work = {to, from, to_layout, from_layout, image};
     mgb_parallel_for(image.rows, 1, convert_range, &work);

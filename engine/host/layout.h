@@ -9,7 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum mgb_host_layout { MGB_LAYOUT_PLAIN, MGB_LAYOUT_BLOCK8, MGB_LAYOUT_BLOCK16, MGB_LAYOUT_PLANAR, MGB_LAYOUT_COUNT };
+enum mgb_host_layout {
+    MGB_LAYOUT_PLAIN,
+    MGB_LAYOUT_BLOCK8,
+    MGB_LAYOUT_BLOCK16,
+    MGB_LAYOUT_PLANAR,
+    MGB_LAYOUT_COUNT
+};
 
 struct mgb_image {
     int64_t rows, pixels, channels;
@@ -24,6 +30,7 @@ struct mgb_form mgb_layout_form(struct mgb_image image, int layout);
 int64_t mgb_layout_count(struct mgb_image image, int layout);
 bool mgb_layout_padded(struct mgb_image image, int layout);
 /* Copies f32 from one layout into another (equal ones too), through the calling thread's team. */
-void mgb_layout_convert(float *to, int to_layout, const float *from, int from_layout, struct mgb_image image);
+void mgb_layout_convert(float *to, int to_layout, const float *from, int from_layout,
+                        struct mgb_image image);
 
 #endif

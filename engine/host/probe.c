@@ -19,7 +19,8 @@ static enum mgb_status count_read(int *out)
     char *end;
     long value = strtol(text, &end, 10);
     if (end == text || *end || value < 1 || value > MOST_DEVICES)
-        return mgb_fail(MGB_INVALID, "MGBENCH_CPU_DEVICES is '%s'; give a number from 1 to %d", text, MOST_DEVICES);
+        return mgb_fail(MGB_INVALID, "MGBENCH_CPU_DEVICES is '%s'; give a number from 1 to %d",
+                        text, MOST_DEVICES);
     *out = (int)value;
     return MGB_OK;
 }

@@ -4,7 +4,7 @@
  * Capacity. Nothing is allocated while a step runs: a full ring makes the submitter wait, which cannot lock up, because
  * whatever a command waits for was pushed before it. A drain doubles the ring until the step that just ended would have
  * fitted, so that later steps do not wait. */
-#include "engine/host/host.h"
+#include "engine/host/queue.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -18,7 +18,8 @@ static void queue_name(char *out, size_t size, const struct mgb_queue *queue)
 {
     const struct mgb_host_device *devices = queue->host->devices;
     if (queue->request.use == MGB_USE_COPY)
-        snprintf(out, size, "%s>%s", devices[queue->request.from].name + 1, devices[queue->request.device].name + 1);
+        snprintf(out, size, "%s>%s", devices[queue->request.from].name + 1,
+                 devices[queue->request.device].name + 1);
     else
         snprintf(out, size, "%s", devices[queue->request.device].name + 1);
 }
@@ -37,7 +38,8 @@ static void queue_step(struct mgb_queue *queue)
     atomic_store_explicit(&queue->doing_name, mgb_host_command_name(command), memory_order_relaxed);
     enum mgb_status status = mgb_host_perform(queue, command);
     if (status != MGB_OK) {
-        mgb_fail_in(status, "%s on %s", mgb_host_command_name(command), queue->host->devices[queue->request.device].name);
+        mgb_fail_in(status, "%s on %s", mgb_host_command_name(command),
+                    queue->host->devices[queue->request.device].name);
         mgb_host_poison(queue->host, status);
     }
     atomic_store_explicit(&queue->doing, -1, memory_order_relaxed);
@@ -72,27 +74,30 @@ static enum mgb_status thread_start(struct mgb_queue *queue)
     if (failed) {
         char name[2 * MGB_DEVICE_NAME_MAX];
         queue_name(name, sizeof name, queue);
-        return mgb_fail(MGB_DEVICE, "no thread for queue %s (error %d); use fewer devices or raise ulimit -u", name,
-                        failed);
+        return mgb_fail(MGB_DEVICE,
+                        "no thread for queue %s (error %d); use fewer devices or raise ulimit -u",
+                        name, failed);
     }
     queue->started = true;
     return MGB_OK;
 }
 
-static enum mgb_status request_check(const struct mgb_host *host, const struct mgb_queue_request *request)
+static enum mgb_status request_check(const struct mgb_host *host,
+                                     const struct mgb_queue_request *request)
 {
     bool copy = request->use == MGB_USE_COPY;
     if (request->device < 0 || request->device >= host->device_count ||
         (copy && (request->from < 0 || request->from >= host->device_count)))
-        return mgb_fail(MGB_MISSING, "a queue for device %d, but this machine has devices 0 to %d", request->device,
-                        host->device_count - 1);
+        return mgb_fail(MGB_MISSING, "a queue for device %d, but this machine has devices 0 to %d",
+                        request->device, host->device_count - 1);
     if (!copy && (request->threads < 1 || request->threads > 1024))
         return mgb_fail(MGB_INVALID, "a compute queue of %s with %d threads; give it 1 to 1024",
                         host->devices[request->device].name, request->threads);
     return MGB_OK;
 }
 
-enum mgb_status mgb_host_queue_make(void *context, struct mgb_queue **out, const struct mgb_queue_request *request)
+enum mgb_status mgb_host_queue_make(void *context, struct mgb_queue **out,
+                                    const struct mgb_queue_request *request)
 {
     struct mgb_host *host = context;
     MGB_TRY(request_check(host, request));
@@ -101,7 +106,8 @@ enum mgb_status mgb_host_queue_make(void *context, struct mgb_queue **out, const
     if (!queue || !ring) {
         mgb_release(queue);
         mgb_release(ring);
-        return mgb_fail(MGB_NO_MEMORY, "no memory for a queue of %s", host->devices[request->device].name);
+        return mgb_fail(MGB_NO_MEMORY, "no memory for a queue of %s",
+                        host->devices[request->device].name);
     }
     queue->host = host;
     queue->request = *request;
@@ -167,7 +173,8 @@ enum mgb_status mgb_host_push(struct mgb_queue *queue, const struct mgb_command 
 /* The queue is empty and its thread asleep or about to be: it reads the ring again only after the next push. */
 static enum mgb_status queue_grow(struct mgb_queue *queue)
 {
-    uint64_t tail = atomic_load(&queue->tail), needed = tail - queue->mark, capacity = queue->capacity;
+    uint64_t tail = atomic_load(&queue->tail), needed = tail - queue->mark,
+             capacity = queue->capacity;
     bool waited = queue->waited > 0;
     queue->mark = tail;
     queue->waited = 0;
@@ -177,7 +184,8 @@ static enum mgb_status queue_grow(struct mgb_queue *queue)
         capacity *= 2;
     struct mgb_command *ring = mgb_alloc(capacity * sizeof *ring);
     if (!ring)
-        return mgb_fail(MGB_NO_MEMORY, "no memory for a queue of %llu commands", (unsigned long long)capacity);
+        return mgb_fail(MGB_NO_MEMORY, "no memory for a queue of %llu commands",
+                        (unsigned long long)capacity);
     mgb_release(queue->ring);
     queue->ring = ring;
     queue->capacity = capacity;
@@ -206,8 +214,9 @@ static enum mgb_status drain_give_up(struct mgb_host *host, int64_t timeout_ns)
         work = atomic_load_explicit(&queue->doing_name, memory_order_relaxed);
     }
     atomic_store(&host->abandoned, true);
-    enum mgb_status status = mgb_fail(MGB_TIMEOUT, "%s on /%s did not end within %.1f s; the backend can only be closed",
-                                      work, name, (double)timeout_ns * 1e-9);
+    enum mgb_status status =
+        mgb_fail(MGB_TIMEOUT, "%s on /%s did not end within %.1f s; the backend can only be closed",
+                 work, name, (double)timeout_ns * 1e-9);
     mgb_host_failure_clear(host);
     mgb_host_poison(host, status);
     host->sticky = true;

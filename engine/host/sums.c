@@ -54,7 +54,8 @@ void mgb_cpu_reduce(float *to, const float *const *sources, int source_count, in
 
 void mgb_cpu_allreduce(float *const *buffers, int buffer_count, int64_t begin, int64_t end)
 {
-    struct sum_work work = {buffers, (const float *const *)buffers, buffer_count, buffer_count, begin};
+    struct sum_work work = {buffers, (const float *const *)buffers, buffer_count, buffer_count,
+                            begin};
     mgb_parallel_for(end - begin, GRAIN, sum_range, &work);
 }
 
@@ -120,7 +121,8 @@ void mgb_cpu_norm(float *to, const float *const *sources, const int64_t *counts,
     }
 }
 
-void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count, float clip_norm)
+void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count,
+                  float clip_norm)
 {
     double sum = 0;
     for (int k = 0; k < source_count; k++)

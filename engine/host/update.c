@@ -41,7 +41,8 @@ MGB_SIMD static void sgd_nesterov(struct mgb_update_item item, float lr, float c
     }
 }
 
-MGB_SIMD static void rmsprop(struct mgb_update_item item, float lr, float clip, float rho, float epsilon)
+MGB_SIMD static void rmsprop(struct mgb_update_item item, float lr, float clip, float rho,
+                             float epsilon)
 {
     float *a = item.slots[0];
     MGB_EACH
@@ -63,7 +64,8 @@ MGB_SIMD static void adagrad(struct mgb_update_item item, float lr, float clip, 
     }
 }
 
-MGB_SIMD static void adadelta(struct mgb_update_item item, float lr, float clip, float rho, float epsilon)
+MGB_SIMD static void adadelta(struct mgb_update_item item, float lr, float clip, float rho,
+                              float epsilon)
 {
     float *a = item.slots[0], *d = item.slots[1];
     MGB_EACH
@@ -76,7 +78,8 @@ MGB_SIMD static void adadelta(struct mgb_update_item item, float lr, float clip,
     }
 }
 
-MGB_SIMD static void adam(struct mgb_update_item item, float lr, float clip, const struct mgb_optimizer *o)
+MGB_SIMD static void adam(struct mgb_update_item item, float lr, float clip,
+                          const struct mgb_optimizer *o)
 {
     float *m = item.slots[0], *v = item.slots[1];
     float beta1 = o->beta1, beta2 = o->beta2, epsilon = o->epsilon;

@@ -10,7 +10,8 @@
 static inline float mgb_exp(float x)
 {
     float low = x < -87.33654f ? -87.33654f : x, in = low > 88.37626f ? 88.37626f : low;
-    float shifted = in * 1.44269504088896341f + 12582912.0f; /* 1.5 * 2^23: rounds to nearest in the low bits */
+    float shifted =
+        in * 1.44269504088896341f + 12582912.0f; /* 1.5 * 2^23: rounds to nearest in the low bits */
     float n = shifted - 12582912.0f;
     float r = in - n * 0.693359375f;
     r = r - n * -2.12194440e-4f;

@@ -1,6 +1,6 @@
 /* What a queue's thread does with a command. After a failure anywhere, work is skipped, but events are still reached and
  * meetings still met, so that every queue runs empty. */
-#include "engine/host/host.h"
+#include "engine/host/queue.h"
 
 #include "engine/base/clock.h"
 #include "engine/host/cpu.h"
@@ -16,7 +16,8 @@ struct event_wait {
 static bool event_reached(void *context)
 {
     struct event_wait *wait = context;
-    return atomic_load(&wait->event->reached) >= wait->generation || atomic_load(&wait->host->abandoned);
+    return atomic_load(&wait->event->reached) >= wait->generation ||
+           atomic_load(&wait->host->abandoned);
 }
 
 static void event_record(struct mgb_event *event, uint64_t generation)
@@ -37,7 +38,8 @@ static enum mgb_status fault_play(struct mgb_queue *queue, const struct mgb_kern
     struct mgb_host *host = queue->host;
     int device = queue->request.device;
     long long launch = atomic_fetch_add(&host->devices[device].launches, 1) + 1;
-    const struct mgb_fault *slow = mgb_host_fault_find(&host->faults, device, launch, MGB_FAULT_SLOW);
+    const struct mgb_fault *slow =
+        mgb_host_fault_find(&host->faults, device, launch, MGB_FAULT_SLOW);
     if (slow) {
         struct timespec time = {slow->value / 1000000, slow->value % 1000000 * 1000};
         nanosleep(&time, NULL);
@@ -93,19 +95,23 @@ enum mgb_status mgb_host_perform(struct mgb_queue *queue, const struct mgb_comma
         mgb_cpu_fill(command->copy.to, command->copy.bytes);
         break;
     case MGB_COMMAND_REDUCE:
-        mgb_cpu_reduce(command->sum.to, command->sum.sources, command->sum.source_count, command->sum.count);
+        mgb_cpu_reduce(command->sum.to, command->sum.sources, command->sum.source_count,
+                       command->sum.count);
         break;
     case MGB_COMMAND_NORM:
-        mgb_cpu_norm(command->sum.to, command->sum.sources, command->sum.counts, command->sum.source_count);
+        mgb_cpu_norm(command->sum.to, command->sum.sources, command->sum.counts,
+                     command->sum.source_count);
         break;
     case MGB_COMMAND_CLIP:
-        mgb_cpu_clip(command->sum.to, command->sum.sources, command->sum.counts, command->sum.source_count,
-                     command->sum.clip_norm);
+        mgb_cpu_clip(command->sum.to, command->sum.sources, command->sum.counts,
+                     command->sum.source_count, command->sum.clip_norm);
         break;
     case MGB_COMMAND_UPDATE:
         mgb_cpu_update(&command->update);
         break;
-    case MGB_COMMAND_RECORD: case MGB_COMMAND_WAIT: case MGB_COMMAND_ALLREDUCE:
+    case MGB_COMMAND_RECORD:
+    case MGB_COMMAND_WAIT:
+    case MGB_COMMAND_ALLREDUCE:
         break;
     }
     return MGB_OK;

@@ -29,8 +29,12 @@ int main(int argc, char **argv)
     struct rig rig = rig_open(&mgb_host_backend, 0);
     int64_t *ns = calloc((size_t)graph->node_count, sizeof *ns), total = 0;
     int *layout = calloc((size_t)graph->node_count, sizeof *layout);
-    struct rig_play play = {
-        .device = 1, .threads = threads, .in_place = true, .repeats = repeats, .node_ns = ns, .node_layout = layout};
+    struct rig_play play = {.device = 1,
+                            .threads = threads,
+                            .in_place = true,
+                            .repeats = repeats,
+                            .node_ns = ns,
+                            .node_layout = layout};
     struct rig_values values;
     if (rig_run(&values, &rig, &reference, &play) != MGB_OK) {
         fprintf(stderr, "%s\n", mgb_message_get());
@@ -42,9 +46,11 @@ int main(int argc, char **argv)
         total += ns[i];
         if (node->kind != MGB_OP_INPUT && node->kind != MGB_OP_READ)
             printf("%-28s layout %d %8.3f ms %7.1f GF/s %6.1f GB/s\n", node->name, layout[i], ms,
-                   mgb_node_flops(graph, node, batch) / ms * 1e-6, bytes_of(&reference, node) / ms * 1e-6);
+                   mgb_node_flops(graph, node, batch) / ms * 1e-6,
+                   bytes_of(&reference, node) / ms * 1e-6);
     }
-    printf("%-28s          %8.3f ms  (%d threads, batch %d)\n", "all", (double)total * 1e-6, threads, batch);
+    printf("%-28s          %8.3f ms  (%d threads, batch %d)\n", "all", (double)total * 1e-6,
+           threads, batch);
     rig_values_free(&values);
     rig_close(&rig);
     reference_free(&reference);

@@ -11,18 +11,20 @@
 
 #define DRAIN_NS 60000000000
 
-void conformance_close(const char *what, const float *got, const double *wanted, int64_t count, double tolerance)
+void conformance_close(const char *what, const float *got, const double *wanted, int64_t count,
+                       double tolerance)
 {
     double most = 1e-6;
     for (int64_t i = 0; i < count; i++)
         most = fabs(wanted[i]) > most ? fabs(wanted[i]) : most;
     for (int64_t i = 0; i < count; i++)
         if (!(fabs((double)got[i] - wanted[i]) <= tolerance * most))
-            fail_msg("%s: element %lld of %lld is %.9g, the reference says %.9g (largest %.3g)", what, (long long)i,
-                     (long long)count, (double)got[i], wanted[i], most);
+            fail_msg("%s: element %lld of %lld is %.9g, the reference says %.9g (largest %.3g)",
+                     what, (long long)i, (long long)count, (double)got[i], wanted[i], most);
 }
 
-static void tensors_check(const char *model, const struct reference *reference, const struct rig_values *values)
+static void tensors_check(const char *model, const struct reference *reference,
+                          const struct rig_values *values)
 {
     const struct mgb_graph *graph = reference->graph;
     for (int t = 0; t < graph->tensor_count; t++) {
@@ -30,25 +32,27 @@ static void tensors_check(const char *model, const struct reference *reference, 
         char what[256];
         if (!values->value[t])
             continue;
-        snprintf(what, sizeof what, "%s, %s '%s' output %d", model, mgb_op_name(node->kind), node->name,
-                 graph->tensors[t].slot);
+        snprintf(what, sizeof what, "%s, %s '%s' output %d", model, mgb_op_name(node->kind),
+                 node->name, graph->tensors[t].slot);
         conformance_close(what, values->value[t], reference->value[t], reference->counts[t], 1e-4);
     }
 }
 
 /* What both runs could read must be the same bits, whatever the layouts in between. */
-static void runs_compare(const char *model, const struct reference *reference, const struct rig_values *a,
-                         const struct rig_values *b)
+static void runs_compare(const char *model, const struct reference *reference,
+                         const struct rig_values *a, const struct rig_values *b)
 {
     for (int t = 0; t < reference->graph->tensor_count; t++) {
         const struct mgb_node *node = &reference->graph->nodes[reference->graph->tensors[t].node];
         if (a->value[t] && b->value[t] &&
             memcmp(a->value[t], b->value[t], sizeof(float) * (size_t)reference->counts[t]) != 0)
-            fail_msg("%s, %s '%s': other bits with the device's own layouts", model, mgb_op_name(node->kind), node->name);
+            fail_msg("%s, %s '%s': other bits with the device's own layouts", model,
+                     mgb_op_name(node->kind), node->name);
     }
 }
 
-bool conformance_model_check(const struct rig *rig, const struct rig_play *play, const struct conformance_model *model)
+bool conformance_model_check(const struct rig *rig, const struct rig_play *play,
+                             const struct conformance_model *model)
 {
     struct mgb_graph *graph = model->make();
     struct reference reference = reference_make(graph, 5);
@@ -114,7 +118,8 @@ static double norm_reference(const float *x, int64_t count)
 void conformance_sums(const struct rig *rig, int device, int threads)
 {
     const struct mgb_backend *b = rig->backend;
-    struct sums_area *base = rig_arena(rig, device, sizeof *base), *host = area_fill(rig, device, base);
+    struct sums_area *base = rig_arena(rig, device, sizeof *base),
+                     *host = area_fill(rig, device, base);
     struct mgb_queue *queue = rig_compute(rig, device, threads);
     const float *sources[SOURCES], *norms[1] = {base->norms};
     const int64_t counts[SOURCES] = {LONG, 1, 4096, 4097, 12345}, norm_count[1] = {SOURCES};
@@ -149,7 +154,8 @@ void conformance_sums(const struct rig *rig, int device, int threads)
     float factor = (float)(0.5 / sqrt(total)), one = 1;
     assert_memory_equal(&got->clip[0], &factor, sizeof factor);
     assert_memory_equal(&got->clip[1], &one, sizeof one);
-    assert_true(got->source[4][0] == host->source[4][0] && got->source[4][LONG - 1] == host->source[4][LONG - 1]);
+    assert_true(got->source[4][0] == host->source[4][0] &&
+                got->source[4][LONG - 1] == host->source[4][LONG - 1]);
     for (int64_t i = 1; i < LONG - 1; i++)
         assert_true(got->source[4][i] == 0);
     b->queue_free(queue);
@@ -159,9 +165,11 @@ void conformance_sums(const struct rig *rig, int device, int threads)
 }
 
 /* The formulas of mgb/optimizer.h in double. */
-static void update_reference(const struct mgb_optimizer *o, double *w, double g, double s[2], double lr, double t)
+static void update_reference(const struct mgb_optimizer *o, double *w, double g, double s[2],
+                             double lr, double t)
 {
-    double rho = (double)o->rho, epsilon = (double)o->epsilon, momentum = (double)o->momentum, u, b1, b2;
+    double rho = (double)o->rho, epsilon = (double)o->epsilon, momentum = (double)o->momentum, u,
+           b1, b2;
     switch (o->kind) {
     case MGB_SGD:
         s[0] = momentum * s[0] - lr * g;
@@ -197,10 +205,12 @@ struct update_area {
     float weight[WEIGHTS], gradient[WEIGHTS], slot[2][WEIGHTS], clip[4];
 };
 
-static void optimizer_check(const struct rig *rig, int device, struct mgb_queue *queue, const struct mgb_optimizer *o)
+static void optimizer_check(const struct rig *rig, int device, struct mgb_queue *queue,
+                            const struct mgb_optimizer *o)
 {
     const struct mgb_backend *b = rig->backend;
-    struct update_area *base = rig_arena(rig, device, sizeof *base), *host = calloc(1, sizeof *host);
+    struct update_area *base = rig_arena(rig, device, sizeof *base),
+                       *host = calloc(1, sizeof *host);
     double *wanted = calloc(WEIGHTS, sizeof *wanted);
     for (int64_t i = 0; i < WEIGHTS; i++) {
         host->weight[i] = number_at(1, i);
@@ -208,10 +218,12 @@ static void optimizer_check(const struct rig *rig, int device, struct mgb_queue 
     }
     host->clip[0] = 0.5f;
     assert_ok(b->write(rig->context, device, base, host, sizeof *host));
-    struct mgb_update_item items[2]; /* the second one element, so that a short item is there, too */
+    struct mgb_update_item
+        items[2]; /* the second one element, so that a short item is there, too */
     for (int k = 0; k < 2; k++) {
         int64_t at = k == 0 ? 0 : WEIGHTS - 1;
-        items[k] = (struct mgb_update_item){.weight = base->weight + at, .gradient = base->gradient + at};
+        items[k] =
+            (struct mgb_update_item){.weight = base->weight + at, .gradient = base->gradient + at};
         items[k].count = k == 0 ? WEIGHTS - 1 : 1;
         for (int slot = 0; slot < mgb_optimizer_slots(o); slot++)
             items[k].slots[slot] = base->slot[slot] + at;
@@ -227,7 +239,8 @@ static void optimizer_check(const struct rig *rig, int device, struct mgb_queue 
         double s[2] = {0, 0};
         wanted[i] = (double)host->weight[i];
         for (int step = 0; step < 3; step++)
-            update_reference(o, &wanted[i], (double)host->gradient[i] * 0.5, s, (double)o->lr, step + 1);
+            update_reference(o, &wanted[i], (double)host->gradient[i] * 0.5, s, (double)o->lr,
+                             step + 1);
     }
     assert_ok(b->read(rig->context, device, host, base, sizeof *host));
     conformance_close(mgb_optimizer_name(o->kind), host->weight, wanted, WEIGHTS, 2e-6);
@@ -259,9 +272,10 @@ void conformance_updates(const struct rig *rig, int device, int threads)
 void conformance_order(const struct rig *rig, int device, int other)
 {
     const struct mgb_backend *b = rig->backend;
-    float *here = rig_arena(rig, device, 3 * 4096), *there = rig_arena(rig, other, 3 * 4096), host[3 * 1024];
-    struct mgb_queue *queues[4] = {rig_compute(rig, device, 1), rig_copy(rig, device, other), rig_compute(rig, other, 1),
-                                   rig_copy(rig, other, device)};
+    float *here = rig_arena(rig, device, 3 * 4096), *there = rig_arena(rig, other, 3 * 4096),
+          host[3 * 1024];
+    struct mgb_queue *queues[4] = {rig_compute(rig, device, 1), rig_copy(rig, device, other),
+                                   rig_compute(rig, other, 1), rig_copy(rig, other, device)};
     const int places[4] = {device, other, other, device};
     struct mgb_event *events[4];
     for (int k = 0; k < 4; k++)
@@ -273,7 +287,8 @@ void conformance_order(const struct rig *rig, int device, int other)
     const float *sum_here[2] = {here, here + 1024}, *sum_there[2] = {there, there + 1024};
     for (int step = 0; step < 3; step++) {
         for (int round = 0; round < ROUNDS; round++) {
-            assert_ok(b->wait(queues[0], events[3])); /* not yet recorded the first time: nothing to wait for */
+            assert_ok(b->wait(
+                queues[0], events[3])); /* not yet recorded the first time: nothing to wait for */
             assert_ok(b->reduce(queues[0], here, sum_here, 2, 1024));
             assert_ok(b->record(queues[0], events[0]));
             assert_ok(b->wait(queues[1], events[0]));

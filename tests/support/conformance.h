@@ -15,7 +15,8 @@ extern const int conformance_model_count;
 
 /* All tensors of a model against the reference, plain and with the device's own layouts. False when the device lacks one
  * of its operators. */
-bool conformance_model_check(const struct rig *rig, const struct rig_play *play, const struct conformance_model *model);
+bool conformance_model_check(const struct rig *rig, const struct rig_play *play,
+                             const struct conformance_model *model);
 
 /* reduce, norm, clip, fill, copy and updates of every optimizer on a device. */
 void conformance_sums(const struct rig *rig, int device, int threads);
@@ -27,6 +28,7 @@ void conformance_order(const struct rig *rig, int device, int other);
 void conformance_allreduce(const struct rig *rig, int count, int64_t elements);
 
 /* |got - wanted| <= tolerance * max |wanted|, element by element; names tensor and place on failure. */
-void conformance_close(const char *what, const float *got, const double *wanted, int64_t count, double tolerance);
+void conformance_close(const char *what, const float *got, const double *wanted, int64_t count,
+                       double tolerance);
 
 #endif

@@ -4,7 +4,8 @@
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 
-static int conv(struct mgb_graph *graph, int x, int filters, struct mgb_window window, enum mgb_activation activation)
+static int conv(struct mgb_graph *graph, int x, int filters, struct mgb_window window,
+                enum mgb_activation activation)
 {
     return model_conv2d(graph, "conv", x, filters, &window, activation);
 }
@@ -49,7 +50,8 @@ static struct mgb_window window(int kh, int kw, int sh, int sw, enum mgb_padding
 static struct mgb_graph *head(struct mgb_graph *graph, int x, int classes)
 {
     int label = model_label(graph, "label");
-    model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), classes, MGB_LINEAR), label);
+    model_classify(
+        graph, model_dense(graph, "logits", model_flatten(graph, x), classes, MGB_LINEAR), label);
     return graph;
 }
 
@@ -132,7 +134,8 @@ static struct mgb_graph *ragged_make(void)
     int y = conv(graph, act(graph, x, MGB_SIGMOID), 18, window(3, 3, 1, 1, MGB_SAME), MGB_SIGMOID);
     x = model_dropout(graph, concat(graph, x, y, 3), 0.5f);
     x = pool(graph, x, window(3, 2, 2, 1, MGB_SAME), false);
-    x = conv(graph, add(graph, x, act(graph, x, MGB_TANH)), 9, window(3, 3, 2, 2, MGB_SAME), MGB_RELU);
+    x = conv(graph, add(graph, x, act(graph, x, MGB_TANH)), 9, window(3, 3, 2, 2, MGB_SAME),
+             MGB_RELU);
     return head(graph, pool(graph, x, window(2, 2, 1, 1, MGB_SAME), true), 3);
 }
 
@@ -144,7 +147,8 @@ static struct mgb_graph *pools_make(void)
     struct mgb_window padded = window(3, 3, 2, 2, MGB_EXPLICIT);
     padded.pad[0] = padded.pad[1] = 1;
     int a = pool(graph, x, padded, false), b = pool(graph, x, padded, true);
-    int whole = pool(graph, x, window(16, 16, 5, 3, MGB_VALID), false); /* 256 cells, as many as an index holds */
+    int whole = pool(graph, x, window(16, 16, 5, 3, MGB_VALID),
+                     false); /* 256 cells, as many as an index holds */
     x = concat(graph, a, b, 1);
     x = pool(graph, x, window(5, 1, 3, 1, MGB_VALID), false); /* overlapping rows */
     return head(graph, concat(graph, model_flatten(graph, x), model_flatten(graph, whole), 1), 3);
@@ -154,15 +158,18 @@ static struct mgb_graph *shapes_make(void)
 {
     struct mgb_graph *graph = model_make("shapes");
     int x = model_input(graph, "x", SHAPE(1, 24)), y = -1;
-    assert_ok(mgb_op_reshape(graph, &y, "fold", model_dense(graph, "in", x, 24, MGB_RELU), SHAPE(3, 2, 3, 4)));
+    assert_ok(mgb_op_reshape(graph, &y, "fold", model_dense(graph, "in", x, 24, MGB_RELU),
+                             SHAPE(3, 2, 3, 4)));
     int left = concat(graph, y, y, 1), right = concat(graph, y, y, 2);
     int all = concat(graph, model_flatten(graph, left), model_flatten(graph, right), -1);
     return head(graph, model_dropout(graph, all, 0.1f), 11);
 }
 
 const struct conformance_model conformance_models[] = {
-    {"dense", dense_make}, {"positions", positions_make}, {"conv", conv_make},   {"conv_groups", conv_groups_make},
-    {"chain", chain_make}, {"ragged", ragged_make},       {"pools", pools_make}, {"shapes", shapes_make},
+    {"dense", dense_make}, {"positions", positions_make},
+    {"conv", conv_make},   {"conv_groups", conv_groups_make},
+    {"chain", chain_make}, {"ragged", ragged_make},
+    {"pools", pools_make}, {"shapes", shapes_make},
     {"mlp", model_mlp},
 };
 const int conformance_model_count = sizeof conformance_models / sizeof *conformance_models;

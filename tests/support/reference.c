@@ -104,7 +104,8 @@ static void dense(struct reference *r, const struct mgb_node *node, struct opera
     bool forward = node->kind == MGB_OP_DENSE, data = node->kind == MGB_OP_DENSE_GRAD_X;
     int w = node->kind == MGB_OP_DENSE_GRAD_W ? node->outputs[0] : node->inputs[1];
     const struct mgb_shape *shape = &r->graph->tensors[w].shape;
-    int64_t in = shape->dim[0], out = shape->dim[1], rows = r->counts[node->inputs[0]] / (data ? out : in);
+    int64_t in = shape->dim[0], out = shape->dim[1],
+            rows = r->counts[node->inputs[0]] / (data ? out : in);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t b = 0; b < out; b++) {
             double sum = forward && node->input_count > 2 ? o.in[2][b] : 0;
@@ -129,8 +130,9 @@ struct tap { /* one cell of one window */
 typedef void tap_function(const struct mgb_node *node, struct operands o, const struct tap *tap);
 
 /* Calls f for every cell that lies inside x, windows in order, cells in order. */
-static void taps(const struct mgb_node *node, struct operands o, int64_t rows, const struct mgb_window *window,
-                 const int before[2], const struct mgb_shape *x, const struct mgb_shape *y, tap_function *f)
+static void taps(const struct mgb_node *node, struct operands o, int64_t rows,
+                 const struct mgb_window *window, const int before[2], const struct mgb_shape *x,
+                 const struct mgb_shape *y, tap_function *f)
 {
     struct tap t;
     for (t.row = 0; t.row < rows; t.row++)
@@ -151,7 +153,8 @@ static void conv_tap(const struct mgb_node *node, struct operands o, const struc
     int64_t in = a->x.dim[2], out = a->y.dim[2], groups = a->window.groups, part = in / groups;
     for (int64_t f = 0; f < out; f++)
         for (int64_t c = 0; c < part; c++) {
-            int64_t x = ((t->row * a->x.dim[0] + t->iy) * a->x.dim[1] + t->ix) * in + f / (out / groups) * part + c;
+            int64_t x = ((t->row * a->x.dim[0] + t->iy) * a->x.dim[1] + t->ix) * in +
+                        f / (out / groups) * part + c;
             int64_t w = ((t->ky * a->window.size[1] + t->kx) * part + c) * out + f;
             int64_t y = ((t->row * a->y.dim[0] + t->y) * a->y.dim[1] + t->x) * out + f;
             if (node->kind == MGB_OP_CONV2D)
@@ -170,7 +173,8 @@ static void conv(struct reference *r, const struct mgb_node *node, struct operan
     taps(node, o, r->rows, &a->window, a->pad_before, &a->x, &a->y, conv_tap);
     if (node->kind == MGB_OP_CONV2D)
         for (int64_t i = 0; i < pixels * filters; i++)
-            o.out[0][i] = activate(o.out[0][i] + (node->input_count > 2 ? o.in[2][i % filters] : 0), a->activation);
+            o.out[0][i] = activate(o.out[0][i] + (node->input_count > 2 ? o.in[2][i % filters] : 0),
+                                   a->activation);
     if (node->kind == MGB_OP_CONV2D_GRAD_W && o.out[1])
         for (int64_t i = 0; i < pixels * filters; i++)
             o.out[1][i % filters] += o.in[1][i];
@@ -184,7 +188,8 @@ static void pool_tap(const struct mgb_node *node, struct operands o, const struc
     int64_t channels = xs->dim[2], cells[2] = {0, 0}, at[2] = {t->y, t->x};
     for (int axis = 0; axis < 2; axis++)
         for (int64_t k = 0; k < w->size[axis]; k++) {
-            int64_t i = at[axis] * w->stride[axis] - node->a.pool2d.pad_before[axis] + k * w->dilation[axis];
+            int64_t i = at[axis] * w->stride[axis] - node->a.pool2d.pad_before[axis] +
+                        k * w->dilation[axis];
             cells[axis] += i >= 0 && i < xs->dim[axis];
         }
     double count = (double)(cells[0] * cells[1]);
@@ -211,15 +216,16 @@ static void pool(struct reference *r, const struct mgb_node *node, struct operan
     if (node->kind == MGB_OP_MAX_POOL2D)
         for (int64_t i = 0; i < r->counts[node->outputs[0]]; i++)
             o.out[0][i] = -INFINITY;
-    taps(node, o, r->rows, &node->a.pool2d.window, node->a.pool2d.pad_before, &node->a.pool2d.x, &node->a.pool2d.y,
-         pool_tap);
+    taps(node, o, r->rows, &node->a.pool2d.window, node->a.pool2d.pad_before, &node->a.pool2d.x,
+         &node->a.pool2d.y, pool_tap);
 }
 
 /* concat and slice: element i of the joined tensor belongs to a part by its place along the axis. */
 static void join(struct reference *r, const struct mgb_node *node, struct operands o)
 {
     bool cuts = node->kind == MGB_OP_SLICE;
-    const struct mgb_shape *whole = &r->graph->tensors[cuts ? node->inputs[0] : node->outputs[0]].shape;
+    const struct mgb_shape *whole =
+        &r->graph->tensors[cuts ? node->inputs[0] : node->outputs[0]].shape;
     int64_t behind = 1, begin = node->a.slice.begin, parts = cuts ? 1 : node->input_count;
     for (int i = node->a.slice.axis + 1; i < whole->rank; i++)
         behind *= whole->dim[i];
@@ -230,7 +236,8 @@ static void join(struct reference *r, const struct mgb_node *node, struct operan
         int tensor = cuts ? node->outputs[0] : node->inputs[part];
         int64_t mine = r->graph->tensors[tensor].shape.dim[node->a.slice.axis];
         for (int64_t i = 0; i < r->counts[tensor]; i++) {
-            int64_t outer = i / behind / mine, place = i / behind % mine + begin, inner = i % behind;
+            int64_t outer = i / behind / mine, place = i / behind % mine + begin,
+                    inner = i % behind;
             int64_t at = (outer * length + place) * behind + inner;
             if (cuts)
                 o.out[0][i] = o.in[0][at];
@@ -259,13 +266,15 @@ static void classes(struct reference *r, const struct mgb_node *node, struct ope
             o.out[0][0] += (log(sum) - x[label]) / positions;
         else
             for (int64_t i = 0; i < n; i++)
-                o.out[0][row * n + i] = (exp(x[i]) / sum - (i == label)) * (double)r->scale / positions;
+                o.out[0][row * n + i] =
+                    (exp(x[i]) / sum - (i == label)) * (double)r->scale / positions;
     }
 }
 
 static void elements(struct reference *r, const struct mgb_node *node, struct operands o)
 {
-    int64_t count = r->counts[node->inputs[0]], a_row = mgb_shape_count(&r->graph->tensors[node->inputs[0]].shape);
+    int64_t count = r->counts[node->inputs[0]],
+            a_row = mgb_shape_count(&r->graph->tensors[node->inputs[0]].shape);
     for (int64_t i = 0; i < count; i++) {
         double x = o.in[0][i], second = node->input_count > 1 ? o.in[1][i] : 0;
         if (node->kind == MGB_OP_ACTIVATION)
@@ -306,27 +315,43 @@ void reference_node(struct reference *r, const struct mgb_node *node)
             memset(o.out[i], 0, sizeof(double) * (size_t)r->counts[node->outputs[i]]);
         }
     switch (node->kind) {
-    case MGB_OP_INPUT: case MGB_OP_READ: case MGB_OP_COUNT:
+    case MGB_OP_INPUT:
+    case MGB_OP_READ:
+    case MGB_OP_COUNT:
         break;
-    case MGB_OP_DENSE: case MGB_OP_DENSE_GRAD_X: case MGB_OP_DENSE_GRAD_W:
+    case MGB_OP_DENSE:
+    case MGB_OP_DENSE_GRAD_X:
+    case MGB_OP_DENSE_GRAD_W:
         dense(r, node, o);
         break;
-    case MGB_OP_CONV2D: case MGB_OP_CONV2D_GRAD_X: case MGB_OP_CONV2D_GRAD_W:
+    case MGB_OP_CONV2D:
+    case MGB_OP_CONV2D_GRAD_X:
+    case MGB_OP_CONV2D_GRAD_W:
         conv(r, node, o);
         break;
-    case MGB_OP_MAX_POOL2D: case MGB_OP_MAX_POOL2D_GRAD: case MGB_OP_AVG_POOL2D: case MGB_OP_AVG_POOL2D_GRAD:
+    case MGB_OP_MAX_POOL2D:
+    case MGB_OP_MAX_POOL2D_GRAD:
+    case MGB_OP_AVG_POOL2D:
+    case MGB_OP_AVG_POOL2D_GRAD:
         pool(r, node, o);
         break;
-    case MGB_OP_CONCAT: case MGB_OP_SLICE:
+    case MGB_OP_CONCAT:
+    case MGB_OP_SLICE:
         join(r, node, o);
         break;
-    case MGB_OP_SOFTMAX_XENT: case MGB_OP_SOFTMAX_XENT_GRAD: case MGB_OP_ACCURACY:
+    case MGB_OP_SOFTMAX_XENT:
+    case MGB_OP_SOFTMAX_XENT_GRAD:
+    case MGB_OP_ACCURACY:
         classes(r, node, o);
         break;
     case MGB_OP_DROPOUT:
         dropout(r, node, o);
         break;
-    case MGB_OP_ACTIVATION: case MGB_OP_ACTIVATION_GRAD: case MGB_OP_ADD: case MGB_OP_RESHAPE: case MGB_OP_MSE:
+    case MGB_OP_ACTIVATION:
+    case MGB_OP_ACTIVATION_GRAD:
+    case MGB_OP_ADD:
+    case MGB_OP_RESHAPE:
+    case MGB_OP_MSE:
     case MGB_OP_MSE_GRAD:
         elements(r, node, o);
         break;
@@ -336,6 +361,7 @@ void reference_node(struct reference *r, const struct mgb_node *node)
 void reference_play(struct reference *reference, int end)
 {
     for (int i = 0; i < end; i++)
-        if (reference->graph->nodes[i].kind != MGB_OP_INPUT && reference->graph->nodes[i].kind != MGB_OP_READ)
+        if (reference->graph->nodes[i].kind != MGB_OP_INPUT &&
+            reference->graph->nodes[i].kind != MGB_OP_READ)
             reference_node(reference, &reference->graph->nodes[i]);
 }

@@ -31,7 +31,8 @@ int rig_device(const struct rig *rig, const char *name)
 struct mgb_queue *rig_compute(const struct rig *rig, int device, int threads)
 {
     struct mgb_queue *queue;
-    struct mgb_queue_request request = {.use = MGB_USE_COMPUTE, .device = device, .threads = threads};
+    struct mgb_queue_request request = {
+        .use = MGB_USE_COMPUTE, .device = device, .threads = threads};
     assert_ok(rig->backend->queue_make(rig->context, &queue, &request));
     return queue;
 }
@@ -104,7 +105,8 @@ static bool may_overwrite(const struct session *s, int node, int tensor)
     if (!runs(&graph->nodes[graph->tensors[tensor].node]))
         return false;
     for (int i = 0; i < graph->tensor_count; i++)
-        if (s->tensors[i].owner == s->tensors[tensor].owner && (s->tensors[i].last > node || i != tensor))
+        if (s->tensors[i].owner == s->tensors[tensor].owner &&
+            (s->tensors[i].last > node || i != tensor))
             return false;
     return s->tensors[tensor].owner == tensor;
 }
@@ -156,8 +158,10 @@ static enum mgb_status node_describe(struct session *s, int index)
     for (int i = 0; i < node->input_count; i++)
         request.use.in_layout[i] = s->tensors[node->inputs[i]].layout;
     for (int i = 0; i < node->output_count; i++)
-        request.use.plain[i] = node->outputs[i] >= 0 && (s->play->plain || s->tensors[node->outputs[i]].last < 0);
-    MGB_TRY(s->rig->backend->describe(s->rig->context, s->play->device, &request.use, &place->facts));
+        request.use.plain[i] =
+            node->outputs[i] >= 0 && (s->play->plain || s->tensors[node->outputs[i]].last < 0);
+    MGB_TRY(
+        s->rig->backend->describe(s->rig->context, s->play->device, &request.use, &place->facts));
     request.facts = place->facts;
     MGB_TRY(s->rig->backend->kernel(s->rig->context, &place->kernel, &request));
     place->workspace = bytes_take(s, place->facts.workspace_bytes);
@@ -179,12 +183,14 @@ static void inputs_write(struct session *s)
             if (graph->tensors[t].type == MGB_I32)
                 memcpy(&copy[i], &whole, 4);
         }
-        assert_ok(s->rig->backend->write(s->rig->context, s->play->device, s->base + s->tensors[t].offset, copy, 4 * count));
+        assert_ok(s->rig->backend->write(s->rig->context, s->play->device,
+                                         s->base + s->tensors[t].offset, copy, 4 * count));
         free(copy);
     }
 }
 
-static void node_launch(struct session *s, int index, struct mgb_queue *queue, const struct mgb_step_values *values)
+static void node_launch(struct session *s, int index, struct mgb_queue *queue,
+                        const struct mgb_step_values *values)
 {
     const struct mgb_node *node = &s->reference->graph->nodes[index];
     struct node_place *place = &s->nodes[index];
@@ -193,7 +199,8 @@ static void node_launch(struct session *s, int index, struct mgb_queue *queue, c
     for (int i = 0; i < node->input_count; i++)
         place->inputs[i] = s->base + s->tensors[node->inputs[i]].offset;
     for (int i = 0; i < node->output_count; i++)
-        place->outputs[i] = node->outputs[i] < 0 ? NULL : s->base + s->tensors[node->outputs[i]].offset;
+        place->outputs[i] =
+            node->outputs[i] < 0 ? NULL : s->base + s->tensors[node->outputs[i]].offset;
     place->launch = (struct mgb_launch){
         .inputs = place->inputs,
         .outputs = place->outputs,
@@ -216,7 +223,8 @@ static void values_read(struct session *s, struct rig_values *out)
             continue;
         int64_t count = s->reference->counts[t];
         char *raw = malloc((size_t)place->bytes);
-        assert_ok(s->rig->backend->read(s->rig->context, s->play->device, raw, s->base + place->offset, place->bytes));
+        assert_ok(s->rig->backend->read(s->rig->context, s->play->device, raw,
+                                        s->base + place->offset, place->bytes));
         out->value[t] = calloc((size_t)count, sizeof(float));
         for (int64_t i = 0; i < count; i++) {
             int32_t whole;
@@ -224,14 +232,16 @@ static void values_read(struct session *s, struct rig_values *out)
             if (graph->tensors[t].type == MGB_F32)
                 memcpy(&out->value[t][i], raw + 4 * i, 4);
             else
-                out->value[t][i] = graph->tensors[t].type == MGB_I32 ? (float)whole : (float)(uint8_t)raw[i];
+                out->value[t][i] =
+                    graph->tensors[t].type == MGB_I32 ? (float)whole : (float)(uint8_t)raw[i];
         }
         free(raw);
     }
 }
 
 /* Every launch between two events. */
-static void nodes_time(struct session *s, struct mgb_queue *queue, const struct mgb_step_values *values)
+static void nodes_time(struct session *s, struct mgb_queue *queue,
+                       const struct mgb_step_values *values)
 {
     const struct mgb_backend *backend = s->rig->backend;
     int count = s->reference->graph->node_count;
@@ -276,8 +286,8 @@ static void session_play(struct session *s, struct rig_values *out)
     backend->arena_free(s->rig->context, s->play->device, s->base, s->bytes);
 }
 
-enum mgb_status rig_run(struct rig_values *out, const struct rig *rig, const struct reference *reference,
-                        const struct rig_play *play)
+enum mgb_status rig_run(struct rig_values *out, const struct rig *rig,
+                        const struct reference *reference, const struct rig_play *play)
 {
     const struct mgb_graph *graph = reference->graph;
     struct session s = {.rig = rig, .reference = reference, .play = play};

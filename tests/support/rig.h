@@ -21,8 +21,8 @@ void *rig_arena(const struct rig *rig, int device, int64_t bytes);
 
 struct rig_play {
     int device, threads;
-    bool plain;    /* demand plain outputs everywhere; else only where a tensor has no readers */
-    bool in_place; /* use in-place where facts allow it */
+    bool plain;       /* demand plain outputs everywhere; else only where a tensor has no readers */
+    bool in_place;    /* use in-place where facts allow it */
     int repeats;      /* 0: once */
     int64_t *node_ns; /* NULL, or per node the least time over the repeats; 0 where nothing ran */
     int *node_layout; /* NULL, or per node the layout of its first output */
@@ -33,8 +33,8 @@ struct rig_values {
     float **value;
     int count;
 };
-enum mgb_status rig_run(struct rig_values *out, const struct rig *rig, const struct reference *reference,
-                        const struct rig_play *play);
+enum mgb_status rig_run(struct rig_values *out, const struct rig *rig,
+                        const struct reference *reference, const struct rig_play *play);
 void rig_values_free(struct rig_values *values);
 
 #endif

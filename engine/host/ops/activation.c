@@ -106,7 +106,8 @@ void mgb_activate(float *y, const float *x, int64_t count, enum mgb_activation a
     mgb_parallel_for(count, GRAIN, forward_range, &work);
 }
 
-void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count, enum mgb_activation activation)
+void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count,
+                       enum mgb_activation activation)
 {
     struct activate_work work = {.to = dx, .from = y, .dy = dy, .activation = activation};
     mgb_parallel_for(count, GRAIN, backward_range, &work);
@@ -122,7 +123,8 @@ static enum mgb_status activation_make(struct mgb_kernel *kernel)
 static enum mgb_status activation_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     const float *x = mgb_flat_input(kernel, launch, 0);
-    mgb_activate(launch->outputs[0], x, mgb_flat_count(kernel), kernel->use.a.activation.activation);
+    mgb_activate(launch->outputs[0], x, mgb_flat_count(kernel),
+                 kernel->use.a.activation.activation);
     return MGB_OK;
 }
 
@@ -133,12 +135,15 @@ static enum mgb_status activation_grad_make(struct mgb_kernel *kernel)
     return MGB_OK;
 }
 
-static enum mgb_status activation_grad_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+static enum mgb_status activation_grad_run(struct mgb_kernel *kernel,
+                                           const struct mgb_launch *launch)
 {
     const float *y = mgb_flat_input(kernel, launch, 0), *dy = mgb_flat_input(kernel, launch, 1);
-    mgb_activate_grad(launch->outputs[0], y, dy, mgb_flat_count(kernel), kernel->use.a.activation.activation);
+    mgb_activate_grad(launch->outputs[0], y, dy, mgb_flat_count(kernel),
+                      kernel->use.a.activation.activation);
     return MGB_OK;
 }
 
 const struct mgb_host_op mgb_host_activation = {.make = activation_make, .run = activation_run};
-const struct mgb_host_op mgb_host_activation_grad = {.make = activation_grad_make, .run = activation_grad_run};
+const struct mgb_host_op mgb_host_activation_grad = {.make = activation_grad_make,
+                                                     .run = activation_grad_run};

@@ -20,7 +20,8 @@ MGB_LANES_INLINE float cell_count(const struct ranges *cells)
     return (float)((cells->end[0] - cells->begin[0]) * (cells->end[1] - cells->begin[1]));
 }
 
-MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, float *y, const struct ranges *cells)
+MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, float *y,
+                                const struct ranges *cells)
 {
     const struct mgb_pool2d *p = &work->pool;
     float sum[MGB_LANES] = {0}, count = cell_count(cells);
@@ -35,7 +36,8 @@ MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, flo
 }
 
 /* The same for one channel. */
-static void avg_one(const struct avg_work *work, const float *x, float *y, const struct ranges *cells)
+static void avg_one(const struct avg_work *work, const float *x, float *y,
+                    const struct ranges *cells)
 {
     const struct mgb_pool2d *p = &work->pool;
     float sum = 0;
@@ -55,7 +57,8 @@ MGB_SIMD static void avg_rows(const struct avg_work *work, int64_t begin, int64_
         for (int64_t x = 0; x < p->out[1]; x++) {
             mgb_pool2d_cells(p, 1, x, &cells.begin[1], &cells.end[1]);
             int64_t top = y * p->stride[0] - p->before[0], left = x * p->stride[1] - p->before[1];
-            const float *from = work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
+            const float *from =
+                work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
             float *to = work->to + (row * p->out[1] + x) * p->inner;
             int64_t c = 0;
             for (; c + MGB_LANES <= p->inner; c += MGB_LANES)
@@ -78,8 +81,8 @@ struct pixel {
 };
 
 /* Where window (wy, wx) lies in dy and how many cells it has; false where dilation passes over the pixel. */
-MGB_LANES_INLINE bool window_find(const struct mgb_pool2d *p, const struct pixel *pixel, int64_t wy, int64_t wx,
-                                  int64_t *at, float *count)
+MGB_LANES_INLINE bool window_find(const struct mgb_pool2d *p, const struct pixel *pixel, int64_t wy,
+                                  int64_t wx, int64_t *at, float *count)
 {
     struct ranges cells;
     mgb_pool2d_cells(p, 0, wy, &cells.begin[0], &cells.end[0]);
@@ -89,7 +92,8 @@ MGB_LANES_INLINE bool window_find(const struct mgb_pool2d *p, const struct pixel
     return mgb_pool2d_cell(p, 0, pixel->y, wy) >= 0 && mgb_pool2d_cell(p, 1, pixel->x, wx) >= 0;
 }
 
-MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to, int64_t channel)
+MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to,
+                                 int64_t channel)
 {
     float sum[MGB_LANES] = {0}, count;
     int64_t at;
@@ -104,7 +108,8 @@ MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel
         to[channel + j] = sum[j];
 }
 
-static void grad_one(const struct avg_work *work, const struct pixel *pixel, float *to, int64_t channel)
+static void grad_one(const struct avg_work *work, const struct pixel *pixel, float *to,
+                     int64_t channel)
 {
     float sum = 0, count;
     int64_t at;
@@ -144,8 +149,8 @@ static enum mgb_status avg_make(struct mgb_kernel *kernel)
     return MGB_OK;
 }
 
-static enum mgb_status avg_pass(struct mgb_kernel *kernel, const struct mgb_launch *launch, mgb_range_function *f,
-                                bool gradient)
+static enum mgb_status avg_pass(struct mgb_kernel *kernel, const struct mgb_launch *launch,
+                                mgb_range_function *f, bool gradient)
 {
     int layout = kernel->use.in[0].layout;
     struct avg_work work = {.pool = mgb_host_pool2d_make(kernel, layout)};

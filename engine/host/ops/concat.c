@@ -26,7 +26,8 @@ static int64_t block_of(const struct mgb_host_tensor *tensor, int64_t rows, int 
 }
 
 /* In a blocked layout all channels of a row are one stretch. */
-static int64_t outer_of(const struct mgb_kernel *kernel, const struct mgb_host_tensor *tensor, int layout)
+static int64_t outer_of(const struct mgb_kernel *kernel, const struct mgb_host_tensor *tensor,
+                        int layout)
 {
     int axis = kernel->use.a.slice.axis;
     return layout == MGB_LAYOUT_PLAIN ? tensor->count / stretch_of(tensor, axis) : kernel->use.rows;
@@ -35,7 +36,8 @@ static int64_t outer_of(const struct mgb_kernel *kernel, const struct mgb_host_t
 static void blocked_output(struct mgb_kernel *kernel, int layout)
 {
     kernel->facts.out_layout[0] = layout;
-    kernel->facts.out_bytes[0] = 4 * mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
+    kernel->facts.out_bytes[0] =
+        4 * mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
 }
 
 static enum mgb_status f32_check(const struct mgb_kernel *kernel)
@@ -51,7 +53,8 @@ static enum mgb_status concat_make(struct mgb_kernel *kernel)
     const struct mgb_host_use *use = &kernel->use;
     MGB_TRY(f32_check(kernel));
     int layout = use->in[0].layout;
-    bool direct = layout != MGB_LAYOUT_PLAIN && !use->plain[0] && axis_is_channels(&use->out[0], use->a.slice.axis);
+    bool direct = layout != MGB_LAYOUT_PLAIN && !use->plain[0] &&
+                  axis_is_channels(&use->out[0], use->a.slice.axis);
     for (int i = 0; direct && i < use->input_count; i++)
         direct = use->in[i].layout == layout &&
                  use->in[i].shape.dim[2] % block_of(&use->in[i], use->rows, layout) == 0;
@@ -78,7 +81,8 @@ static void concat_range(void *context, long long begin, long long end)
     for (long long outer = begin; outer < end; outer++) {
         float *to = work->to + outer * work->total;
         for (int i = 0; i < work->kernel->use.input_count; i++) {
-            memcpy(to, work->from[i] + outer * work->stretch[i], sizeof(float) * (size_t)work->stretch[i]);
+            memcpy(to, work->from[i] + outer * work->stretch[i],
+                   sizeof(float) * (size_t)work->stretch[i]);
             to += work->stretch[i];
         }
     }
@@ -104,8 +108,9 @@ static enum mgb_status slice_make(struct mgb_kernel *kernel)
     const struct mgb_host_tensor *in = &use->in[0];
     MGB_TRY(f32_check(kernel));
     int64_t block = block_of(in, use->rows, in->layout);
-    bool direct = in->layout != MGB_LAYOUT_PLAIN && !use->plain[0] && axis_is_channels(in, use->a.slice.axis) &&
-                  use->a.slice.begin % block == 0 && use->a.slice.count % block == 0;
+    bool direct = in->layout != MGB_LAYOUT_PLAIN && !use->plain[0] &&
+                  axis_is_channels(in, use->a.slice.axis) && use->a.slice.begin % block == 0 &&
+                  use->a.slice.count % block == 0;
     mgb_plain_plan(kernel);
     if (direct) {
         kernel->facts.workspace_bytes = 0;
@@ -125,7 +130,8 @@ static void slice_range(void *context, long long begin, long long end)
 {
     struct slice_work *work = context;
     for (long long outer = begin; outer < end; outer++)
-        memcpy(work->to + outer * work->to_stretch, work->from + outer * work->from_stretch + work->skip,
+        memcpy(work->to + outer * work->to_stretch,
+               work->from + outer * work->from_stretch + work->skip,
                sizeof(float) * (size_t)work->to_stretch);
 }
 

@@ -16,9 +16,15 @@ static struct mgb_dnnl_conv conv_describe(const struct mgb_kernel *kernel, enum 
 {
     const struct mgb_conv2d_attributes *a = &kernel->use.a.conv2d;
     struct mgb_dnnl_conv conv = {
-        .pass = pass, .rows = kernel->use.rows, .groups = a->window.groups < 1 ? 1 : a->window.groups,
-        .height = a->x.dim[0], .width = a->x.dim[1], .in = a->x.dim[2],
-        .out_height = a->y.dim[0], .out_width = a->y.dim[1], .out = a->y.dim[2],
+        .pass = pass,
+        .rows = kernel->use.rows,
+        .groups = a->window.groups < 1 ? 1 : a->window.groups,
+        .height = a->x.dim[0],
+        .width = a->x.dim[1],
+        .in = a->x.dim[2],
+        .out_height = a->y.dim[0],
+        .out_width = a->y.dim[1],
+        .out = a->y.dim[2],
     };
     for (int i = 0; i < 2; i++) {
         conv.kernel[i] = a->window.size[i];
@@ -32,7 +38,8 @@ static struct mgb_dnnl_conv conv_describe(const struct mgb_kernel *kernel, enum 
 
 /* Makes the primitive and room for its scratch and for inputs that arrive in another layout. `x` and `y` say which inputs
  * those are, -1: the output. */
-static enum mgb_status conv_prepare(struct mgb_kernel *kernel, const struct mgb_dnnl_conv *conv, int x, int y)
+static enum mgb_status conv_prepare(struct mgb_kernel *kernel, const struct mgb_dnnl_conv *conv,
+                                    int x, int y)
 {
     struct conv_state *state = mgb_alloc(sizeof *state);
     struct mgb_dnnl_needs needs;
@@ -52,7 +59,8 @@ static enum mgb_status conv_prepare(struct mgb_kernel *kernel, const struct mgb_
         if ((i != x && i != y) || in->layout == state->in_layout[i])
             continue;
         struct mgb_image image = mgb_host_image(in, kernel->use.rows);
-        kernel->part[i] = mgb_host_take_workspace(kernel, 4 * mgb_layout_count(image, state->in_layout[i]));
+        kernel->part[i] =
+            mgb_host_take_workspace(kernel, 4 * mgb_layout_count(image, state->in_layout[i]));
     }
     return MGB_OK;
 }
@@ -63,8 +71,10 @@ static void output_plan(struct mgb_kernel *kernel)
     struct conv_state *state = kernel->state;
     state->out_image = mgb_host_image(&kernel->use.out[0], kernel->use.rows);
     int64_t bytes = 4 * mgb_layout_count(state->out_image, state->out_layout);
-    bool sigmoid = kernel->use.kind == MGB_OP_CONV2D && kernel->use.a.conv2d.activation == MGB_SIGMOID;
-    bool plain = kernel->use.plain[0] || (sigmoid && mgb_layout_padded(state->out_image, state->out_layout));
+    bool sigmoid =
+        kernel->use.kind == MGB_OP_CONV2D && kernel->use.a.conv2d.activation == MGB_SIGMOID;
+    bool plain =
+        kernel->use.plain[0] || (sigmoid && mgb_layout_padded(state->out_image, state->out_layout));
     kernel->part[MGB_PART_OUTPUT] = -1;
     if (plain && state->out_layout != MGB_LAYOUT_PLAIN) {
         kernel->part[MGB_PART_OUTPUT] = mgb_host_take_workspace(kernel, bytes);
@@ -111,21 +121,25 @@ static void *input_get(struct mgb_kernel *kernel, const struct mgb_launch *launc
     struct conv_state *state = kernel->state;
     const struct mgb_host_tensor *in = &kernel->use.in[i];
     float *copy = mgb_part(kernel, launch, i);
-    mgb_layout_convert(copy, state->in_layout[i], launch->inputs[i], in->layout, mgb_host_image(in, kernel->use.rows));
+    mgb_layout_convert(copy, state->in_layout[i], launch->inputs[i], in->layout,
+                       mgb_host_image(in, kernel->use.rows));
     return copy;
 }
 
 static void *output_get(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
-    return kernel->part[MGB_PART_OUTPUT] < 0 ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_OUTPUT);
+    return kernel->part[MGB_PART_OUTPUT] < 0 ? launch->outputs[0]
+                                             : mgb_part(kernel, launch, MGB_PART_OUTPUT);
 }
 
-static void output_finish(struct mgb_kernel *kernel, const struct mgb_launch *launch, enum mgb_activation activation)
+static void output_finish(struct mgb_kernel *kernel, const struct mgb_launch *launch,
+                          enum mgb_activation activation)
 {
     struct conv_state *state = kernel->state;
     if (kernel->part[MGB_PART_OUTPUT] >= 0)
-        mgb_layout_convert(launch->outputs[0], MGB_LAYOUT_PLAIN, mgb_part(kernel, launch, MGB_PART_OUTPUT),
-                           state->out_layout, state->out_image);
+        mgb_layout_convert(launch->outputs[0], MGB_LAYOUT_PLAIN,
+                           mgb_part(kernel, launch, MGB_PART_OUTPUT), state->out_layout,
+                           state->out_image);
     if (activation == MGB_TANH || activation == MGB_SIGMOID)
         mgb_activate(launch->outputs[0], launch->outputs[0],
                      mgb_layout_count(state->out_image, kernel->facts.out_layout[0]), activation);
@@ -162,7 +176,8 @@ static enum mgb_status conv_grad_w_run(struct mgb_kernel *kernel, const struct m
     struct mgb_dnnl_operands operands = {.scratch = mgb_part(kernel, launch, MGB_PART_SCRATCH)};
     operands.x = input_get(kernel, launch, 0);
     operands.y = input_get(kernel, launch, 1);
-    operands.weights = kernel->use.out[0].wanted ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_WEIGHTS);
+    operands.weights =
+        kernel->use.out[0].wanted ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_WEIGHTS);
     operands.bias = kernel->use.out[1].wanted ? launch->outputs[1] : NULL;
     return mgb_dnnl_run(state->primitive, &operands);
 }
@@ -176,5 +191,7 @@ static void conv_done(struct mgb_kernel *kernel)
 }
 
 const struct mgb_host_op mgb_host_conv2d = {.make = conv_make, .run = conv_run, .done = conv_done};
-const struct mgb_host_op mgb_host_conv2d_grad_x = {.make = conv_grad_x_make, .run = conv_grad_x_run, .done = conv_done};
-const struct mgb_host_op mgb_host_conv2d_grad_w = {.make = conv_grad_w_make, .run = conv_grad_w_run, .done = conv_done};
+const struct mgb_host_op mgb_host_conv2d_grad_x = {
+    .make = conv_grad_x_make, .run = conv_grad_x_run, .done = conv_done};
+const struct mgb_host_op mgb_host_conv2d_grad_w = {
+    .make = conv_grad_w_make, .run = conv_grad_w_run, .done = conv_done};

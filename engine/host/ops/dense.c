@@ -18,7 +18,8 @@ static enum mgb_status dense_prepare(struct mgb_kernel *kernel, struct mgb_dnnl_
 static enum mgb_status dense_make(struct mgb_kernel *kernel)
 {
     const struct mgb_host_tensor *weights = &kernel->use.in[1];
-    struct mgb_dnnl_dense dense = {.pass = MGB_DNNL_FORWARD, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
+    struct mgb_dnnl_dense dense = {
+        .pass = MGB_DNNL_FORWARD, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
     dense.rows = kernel->use.in[0].count / dense.in;
     dense.bias = kernel->use.input_count > 2;
     dense.relu = kernel->use.a.dense.activation == MGB_RELU;
@@ -28,7 +29,8 @@ static enum mgb_status dense_make(struct mgb_kernel *kernel)
 static enum mgb_status dense_grad_x_make(struct mgb_kernel *kernel)
 {
     const struct mgb_host_tensor *weights = &kernel->use.in[1];
-    struct mgb_dnnl_dense dense = {.pass = MGB_DNNL_DATA, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
+    struct mgb_dnnl_dense dense = {
+        .pass = MGB_DNNL_DATA, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
     dense.rows = kernel->use.in[0].count / dense.out;
     return dense_prepare(kernel, &dense);
 }
@@ -36,7 +38,8 @@ static enum mgb_status dense_grad_x_make(struct mgb_kernel *kernel)
 static enum mgb_status dense_grad_w_make(struct mgb_kernel *kernel)
 {
     const struct mgb_shape *x = &kernel->use.in[0].shape, *dy = &kernel->use.in[1].shape;
-    struct mgb_dnnl_dense dense = {.pass = MGB_DNNL_WEIGHTS, .in = x->dim[x->rank - 1], .out = dy->dim[dy->rank - 1]};
+    struct mgb_dnnl_dense dense = {
+        .pass = MGB_DNNL_WEIGHTS, .in = x->dim[x->rank - 1], .out = dy->dim[dy->rank - 1]};
     dense.rows = kernel->use.in[0].count / dense.in;
     dense.bias = kernel->use.out[1].wanted;
     if (!kernel->use.out[0].wanted)
@@ -72,7 +75,8 @@ static enum mgb_status dense_grad_w_run(struct mgb_kernel *kernel, const struct 
     struct mgb_dnnl_operands operands = {.scratch = mgb_part(kernel, launch, MGB_PART_SCRATCH)};
     operands.x = (void *)mgb_flat_input(kernel, launch, 0);
     operands.y = (void *)mgb_flat_input(kernel, launch, 1);
-    operands.weights = kernel->use.out[0].wanted ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_WEIGHTS);
+    operands.weights =
+        kernel->use.out[0].wanted ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_WEIGHTS);
     operands.bias = kernel->use.out[1].wanted ? launch->outputs[1] : NULL;
     return mgb_dnnl_run(kernel->state, &operands);
 }
@@ -82,7 +86,8 @@ static void dense_done(struct mgb_kernel *kernel)
     mgb_dnnl_free(kernel->state);
 }
 
-const struct mgb_host_op mgb_host_dense = {.make = dense_make, .run = dense_run, .done = dense_done};
+const struct mgb_host_op mgb_host_dense = {
+    .make = dense_make, .run = dense_run, .done = dense_done};
 const struct mgb_host_op mgb_host_dense_grad_x = {
     .make = dense_grad_x_make, .run = dense_grad_x_run, .done = dense_done};
 const struct mgb_host_op mgb_host_dense_grad_w = {

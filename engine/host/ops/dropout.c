@@ -25,29 +25,29 @@ struct dropout_work {
     struct mgb_form form;
 };
 
-#define PHILOX_ROUND                                                                                                   \
-    {                                                                                                                  \
-        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;                                     \
-        uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;                             \
-        c1 = (uint32_t)p1;                                                                                             \
-        c3 = (uint32_t)p0;                                                                                             \
-        c0 = n0;                                                                                                       \
-        c2 = n2;                                                                                                       \
-        k0 += 0x9E3779B9u;                                                                                             \
-        k1 += 0xBB67AE85u;                                                                                             \
+#define PHILOX_ROUND                                                                               \
+    {                                                                                              \
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;                 \
+        uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;         \
+        c1 = (uint32_t)p1;                                                                         \
+        c3 = (uint32_t)p0;                                                                         \
+        c0 = n0;                                                                                   \
+        c2 = n2;                                                                                   \
+        k0 += 0x9E3779B9u;                                                                         \
+        k1 += 0xBB67AE85u;                                                                         \
     }
 
 /* words[4 i ..] of counters[i]. */
-MGB_SIMD static void words_make(uint32_t *restrict words, const uint64_t *restrict counters, uint64_t seed, uint64_t high)
+MGB_SIMD static void words_make(uint32_t *restrict words, const uint64_t *restrict counters,
+                                uint64_t seed, uint64_t high)
 {
     uint32_t lane[4][COUNTERS];
     for (int i = 0; i < COUNTERS; i++) {
         uint32_t c0 = (uint32_t)counters[i], c1 = (uint32_t)(counters[i] >> 32);
         uint32_t c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND
-        PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND
-        lane[0][i] = c0;
+        PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND
+            PHILOX_ROUND PHILOX_ROUND PHILOX_ROUND lane[0][i] = c0;
         lane[1][i] = c1;
         lane[2][i] = c2;
         lane[3][i] = c3;
@@ -57,8 +57,8 @@ MGB_SIMD static void words_make(uint32_t *restrict words, const uint64_t *restri
             words[4 * i + j] = lane[j][i];
 }
 
-MGB_SIMD static void mask_apply(float *y, const float *x, const uint32_t *words, int64_t count, uint32_t threshold,
-                                float scale)
+MGB_SIMD static void mask_apply(float *y, const float *x, const uint32_t *words, int64_t count,
+                                uint32_t threshold, float scale)
 {
     MGB_EACH
     for (int64_t i = 0; i < count; i++)
@@ -88,7 +88,8 @@ static void plain_range(void *context, long long begin, long long end)
 static void block_outer(const struct dropout_work *work, int64_t outer)
 {
     const struct mask *mask = &work->mask;
-    int64_t inner = work->form.inner, blocks = work->image.channels / inner, per = inner / 4, group = COUNTERS / per;
+    int64_t inner = work->form.inner, blocks = work->image.channels / inner, per = inner / 4,
+            group = COUNTERS / per;
     uint64_t counters[COUNTERS];
     uint32_t words[WORDS];
     int64_t row = outer / blocks, channel = outer % blocks * inner;
@@ -120,7 +121,8 @@ static void planar_range(void *context, long long begin, long long end)
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
             int64_t at = outer * pixels + pixel;
             int64_t place = (outer / channels * pixels + pixel) * channels + outer % channels;
-            bool keeps = mgb_dropout_keeps(mask->seed, mask->high, mask->first + (uint64_t)place, mask->threshold);
+            bool keeps = mgb_dropout_keeps(mask->seed, mask->high, mask->first + (uint64_t)place,
+                                           mask->threshold);
             work->y[at] = keeps ? work->x[at] * mask->scale : 0.0f;
         }
 }
@@ -143,7 +145,8 @@ static enum mgb_status dropout_make(struct mgb_kernel *kernel)
 static struct mask mask_make(const struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     const union mgb_attributes *a = &kernel->use.a;
-    struct mask mask = {.seed = launch->values->seed, .threshold = mgb_dropout_threshold(a->dropout.rate)};
+    struct mask mask = {.seed = launch->values->seed,
+                        .threshold = mgb_dropout_threshold(a->dropout.rate)};
     mask.high = mgb_dropout_high(launch->values->step, a->dropout.key);
     mask.scale = 1.0f / (1.0f - a->dropout.rate);
     mask.first = (uint64_t)(launch->first_row * (kernel->use.out[0].count / kernel->use.rows));
@@ -165,7 +168,8 @@ static enum mgb_status dropout_run(struct mgb_kernel *kernel, const struct mgb_l
     if (layout == MGB_LAYOUT_PLAIN)
         mgb_parallel_for(count, GRAIN, plain_range, &work);
     else
-        mgb_parallel_for(work.form.outer, 1, layout == MGB_LAYOUT_PLANAR ? planar_range : block_range, &work);
+        mgb_parallel_for(work.form.outer, 1,
+                         layout == MGB_LAYOUT_PLANAR ? planar_range : block_range, &work);
     return MGB_OK;
 }
 

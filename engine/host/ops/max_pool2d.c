@@ -19,13 +19,15 @@ struct cells {
 };
 
 /* x points at where cell (0, 0) would lie; cells outside x are never touched. */
-MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, const float *x, int64_t ky, int64_t kx)
+MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, const float *x,
+                              int64_t ky, int64_t kx)
 {
     *at = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
 }
 
 /* NaN wins, so that it is seen; of equal ones the first. */
-MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x, const struct cells *cells, int64_t at)
+MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x,
+                                const struct cells *cells, int64_t at)
 {
     const struct mgb_pool2d *p = &work->pool;
     const float *from;
@@ -49,7 +51,8 @@ MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x, con
 }
 
 /* The same for one channel. */
-static void max_one(const struct max_work *work, const float *x, const struct cells *cells, int64_t at)
+static void max_one(const struct max_work *work, const float *x, const struct cells *cells,
+                    int64_t at)
 {
     const struct mgb_pool2d *p = &work->pool;
     const float *from;
@@ -80,7 +83,8 @@ MGB_SIMD static void max_rows(const struct max_work *work, int64_t begin, int64_
         for (int64_t x = 0; x < p->out[1]; x++) {
             mgb_pool2d_cells(p, 1, x, &cells.begin[1], &cells.end[1]);
             int64_t top = y * p->stride[0] - p->before[0], left = x * p->stride[1] - p->before[1];
-            const float *first = work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
+            const float *first =
+                work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
             int64_t at = (row * p->out[1] + x) * p->inner, channel = 0;
             for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
                 max_lanes(work, first + channel, &cells, at + channel);
@@ -122,7 +126,8 @@ MGB_LANES_INLINE void grad_lanes(const struct max_work *work, struct cover c, in
     for (c.wy = c.windows->begin[0]; c.wy < c.windows->end[0]; c.wy++)
         for (c.wx = c.windows->begin[1]; c.wx < c.windows->end[1]; c.wx++) {
             cover_place(&c);
-            mgb_lanes_add_where(sum, work->from + c.at + channel, work->index + c.at + channel, c.cell);
+            mgb_lanes_add_where(sum, work->from + c.at + channel, work->index + c.at + channel,
+                                c.cell);
         }
     const struct mgb_pool2d *p = c.pool;
     float *to = work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel;
@@ -148,7 +153,8 @@ MGB_SIMD static void max_grad_rows(const struct max_work *work, int64_t begin, i
     const struct mgb_pool2d *p = &work->pool;
     for (int64_t row = begin; row < end; row++) {
         struct windows windows;
-        struct cover cover = {.pool = p, .windows = &windows, .image = row / p->in[0], .y = row % p->in[0]};
+        struct cover cover = {
+            .pool = p, .windows = &windows, .image = row / p->in[0], .y = row % p->in[0]};
         mgb_pool2d_windows(p, 0, cover.y, &windows.begin[0], &windows.end[0]);
         for (cover.x = 0; cover.x < p->in[1]; cover.x++) {
             int64_t channel = 0;
@@ -172,7 +178,8 @@ static enum mgb_status max_make(struct mgb_kernel *kernel)
     mgb_pool2d_plan(kernel, layout);
     if (kernel->use.out[1].wanted) {
         kernel->facts.out_layout[1] = layout;
-        kernel->facts.out_bytes[1] = mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
+        kernel->facts.out_bytes[1] =
+            mgb_layout_count(mgb_host_image(&kernel->use.out[0], kernel->use.rows), layout);
     }
     return MGB_OK;
 }

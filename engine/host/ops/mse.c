@@ -18,7 +18,8 @@ MGB_SIMD static double mse_rows(const struct mse_work *work, int64_t begin, int6
 {
     double sum = 0;
     for (int64_t row = begin; row < end; row++) {
-        const float *p = work->prediction + row * work->elements, *t = work->target + row * work->elements;
+        const float *p = work->prediction + row * work->elements,
+                    *t = work->target + row * work->elements;
         double lane[LANES] = {0};
         int64_t whole = work->elements / LANES * LANES;
         for (int64_t i = 0; i < whole; i += LANES)
@@ -41,7 +42,8 @@ static double mse_sum(const void *context, int64_t begin, int64_t end)
     return mse_rows(context, begin, end);
 }
 
-MGB_SIMD static void mse_grad_elements(float *dp, const float *p, const float *t, int64_t count, float scale)
+MGB_SIMD static void mse_grad_elements(float *dp, const float *p, const float *t, int64_t count,
+                                       float scale)
 {
     MGB_EACH
     for (int64_t i = 0; i < count; i++)
@@ -51,8 +53,8 @@ MGB_SIMD static void mse_grad_elements(float *dp, const float *p, const float *t
 static void mse_grad_range(void *context, long long begin, long long end)
 {
     struct mse_work *work = context;
-    mse_grad_elements(work->gradient + begin, work->prediction + begin, work->target + begin, end - begin,
-                      work->scale);
+    mse_grad_elements(work->gradient + begin, work->prediction + begin, work->target + begin,
+                      end - begin, work->scale);
 }
 
 static enum mgb_status mse_make(struct mgb_kernel *kernel)

@@ -10,7 +10,8 @@ extern const struct mgb_host_op mgb_host_conv2d, mgb_host_conv2d_grad_x, mgb_hos
 extern const struct mgb_host_op mgb_host_max_pool2d, mgb_host_max_pool2d_grad;
 extern const struct mgb_host_op mgb_host_avg_pool2d, mgb_host_avg_pool2d_grad;
 extern const struct mgb_host_op mgb_host_activation, mgb_host_activation_grad;
-extern const struct mgb_host_op mgb_host_reshape, mgb_host_dropout, mgb_host_add, mgb_host_concat, mgb_host_slice;
+extern const struct mgb_host_op mgb_host_reshape, mgb_host_dropout, mgb_host_add, mgb_host_concat,
+    mgb_host_slice;
 extern const struct mgb_host_op mgb_host_softmax_xent, mgb_host_softmax_xent_grad;
 extern const struct mgb_host_op mgb_host_mse, mgb_host_mse_grad, mgb_host_accuracy;
 
@@ -31,13 +32,15 @@ void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays);
 /* Plain copies for all inputs that are not plain; the output stays plain. For operators that look at rows. */
 void mgb_plain_plan(struct mgb_kernel *kernel);
 int64_t mgb_flat_count(const struct mgb_kernel *kernel);
-bool mgb_flat_direct(const struct mgb_kernel *kernel, int input); /* read where it is, not as a copy */
+bool mgb_flat_direct(const struct mgb_kernel *kernel,
+                     int input); /* read where it is, not as a copy */
 /* The elements of an input in the layout of the output, reordered if need be. */
 const float *mgb_flat_input(struct mgb_kernel *kernel, const struct mgb_launch *launch, int input);
 
 /* y = f(x) in place or not, over `count` elements; dx = f'(x) dy expressed in y. */
 void mgb_activate(float *y, const float *x, int64_t count, enum mgb_activation activation);
-void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count, enum mgb_activation activation);
+void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count,
+                       enum mgb_activation activation);
 
 /* Sums over rows with the same bits for any team: each chunk of rows in order in double, chunks in order. `f` adds up
  * rows [begin, end). */

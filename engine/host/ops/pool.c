@@ -23,8 +23,8 @@ void mgb_pool2d_plan(struct mgb_kernel *kernel, int layout)
     const struct mgb_host_tensor *in = &kernel->use.in[0], *out = &kernel->use.out[0];
     kernel->part[0] = kernel->part[MGB_PART_OUTPUT] = -1;
     if (in->layout != layout)
-        kernel->part[0] =
-            mgb_host_take_workspace(kernel, 4 * mgb_layout_count(mgb_host_image(in, kernel->use.rows), layout));
+        kernel->part[0] = mgb_host_take_workspace(
+            kernel, 4 * mgb_layout_count(mgb_host_image(in, kernel->use.rows), layout));
     int64_t bytes = 4 * mgb_layout_count(mgb_host_image(out, kernel->use.rows), layout);
     if (kernel->use.plain[0] && layout != MGB_LAYOUT_PLAIN) {
         kernel->part[MGB_PART_OUTPUT] = mgb_host_take_workspace(kernel, bytes);
@@ -34,24 +34,28 @@ void mgb_pool2d_plan(struct mgb_kernel *kernel, int layout)
     }
 }
 
-const float *mgb_pool2d_input(struct mgb_kernel *kernel, const struct mgb_launch *launch, int layout)
+const float *mgb_pool2d_input(struct mgb_kernel *kernel, const struct mgb_launch *launch,
+                              int layout)
 {
     if (kernel->part[0] < 0)
         return launch->inputs[0];
     const struct mgb_host_tensor *in = &kernel->use.in[0];
     float *copy = mgb_part(kernel, launch, 0);
-    mgb_layout_convert(copy, layout, launch->inputs[0], in->layout, mgb_host_image(in, kernel->use.rows));
+    mgb_layout_convert(copy, layout, launch->inputs[0], in->layout,
+                       mgb_host_image(in, kernel->use.rows));
     return copy;
 }
 
 float *mgb_pool2d_output(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
-    return kernel->part[MGB_PART_OUTPUT] < 0 ? launch->outputs[0] : mgb_part(kernel, launch, MGB_PART_OUTPUT);
+    return kernel->part[MGB_PART_OUTPUT] < 0 ? launch->outputs[0]
+                                             : mgb_part(kernel, launch, MGB_PART_OUTPUT);
 }
 
 void mgb_pool2d_finish(struct mgb_kernel *kernel, const struct mgb_launch *launch, int layout)
 {
     if (kernel->part[MGB_PART_OUTPUT] >= 0)
-        mgb_layout_convert(launch->outputs[0], MGB_LAYOUT_PLAIN, mgb_part(kernel, launch, MGB_PART_OUTPUT), layout,
+        mgb_layout_convert(launch->outputs[0], MGB_LAYOUT_PLAIN,
+                           mgb_part(kernel, launch, MGB_PART_OUTPUT), layout,
                            mgb_host_image(&kernel->use.out[0], kernel->use.rows));
 }

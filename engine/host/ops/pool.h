@@ -13,7 +13,8 @@ struct mgb_pool2d {
 
 struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layout);
 /* Window cells [*begin, *end) along `axis` that lie inside x, for output position `at`. */
-static inline void mgb_pool2d_cells(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t *begin, int64_t *end)
+static inline void mgb_pool2d_cells(const struct mgb_pool2d *pool, int axis, int64_t at,
+                                    int64_t *begin, int64_t *end)
 {
     int64_t first = at * pool->stride[axis] - pool->before[axis], step = pool->dilation[axis];
     int64_t inside = pool->in[axis] - first; /* first + cell * step < in */
@@ -23,7 +24,8 @@ static inline void mgb_pool2d_cells(const struct mgb_pool2d *pool, int axis, int
 }
 
 /* Output positions [*begin, *end) whose window may cover input position `at`. */
-static inline void mgb_pool2d_windows(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t *begin, int64_t *end)
+static inline void mgb_pool2d_windows(const struct mgb_pool2d *pool, int axis, int64_t at,
+                                      int64_t *begin, int64_t *end)
 {
     int64_t place = at + pool->before[axis], stride = pool->stride[axis];
     int64_t reach = (pool->size[axis] - 1) * pool->dilation[axis], last = place / stride + 1;
@@ -32,7 +34,8 @@ static inline void mgb_pool2d_windows(const struct mgb_pool2d *pool, int axis, i
 }
 
 /* The cell of input position `at` in the window of output position `position`, or -1 where dilation passes over it. */
-static inline int64_t mgb_pool2d_cell(const struct mgb_pool2d *pool, int axis, int64_t at, int64_t position)
+static inline int64_t mgb_pool2d_cell(const struct mgb_pool2d *pool, int axis, int64_t at,
+                                      int64_t position)
 {
     int64_t offset = at + pool->before[axis] - position * pool->stride[axis];
     if (pool->dilation[axis] == 1)
@@ -42,7 +45,8 @@ static inline int64_t mgb_pool2d_cell(const struct mgb_pool2d *pool, int axis, i
 
 /* The layout to work in and the copy of input `input` in it if it has another: sets part and output facts. */
 void mgb_pool2d_plan(struct mgb_kernel *kernel, int layout);
-const float *mgb_pool2d_input(struct mgb_kernel *kernel, const struct mgb_launch *launch, int layout);
+const float *mgb_pool2d_input(struct mgb_kernel *kernel, const struct mgb_launch *launch,
+                              int layout);
 float *mgb_pool2d_output(struct mgb_kernel *kernel, const struct mgb_launch *launch);
 void mgb_pool2d_finish(struct mgb_kernel *kernel, const struct mgb_launch *launch, int layout);
 

@@ -64,7 +64,8 @@ MGB_SIMD static double xent_rows(const struct xent_work *work, int64_t begin, in
     for (int64_t row = begin; row < end; row++) {
         const float *x = work->logits + row * work->classes;
         float max = row_max(x, work->classes);
-        sum += log((double)row_exp(NULL, x, work->classes, max)) + (double)max - (double)x[work->labels[row]];
+        sum += log((double)row_exp(NULL, x, work->classes, max)) + (double)max -
+               (double)x[work->labels[row]];
     }
     return sum;
 }
@@ -114,15 +115,19 @@ static enum mgb_status xent_grad_make(struct mgb_kernel *kernel)
     return MGB_OK;
 }
 
-static enum mgb_status xent_begin(struct xent_work *out, struct mgb_kernel *kernel, const struct mgb_launch *launch)
+static enum mgb_status xent_begin(struct xent_work *out, struct mgb_kernel *kernel,
+                                  const struct mgb_launch *launch)
 {
     int64_t rows = kernel->use.in[1].count;
-    *out = (struct xent_work){.labels = launch->inputs[1], .classes = kernel->use.in[0].count / rows};
+    *out =
+        (struct xent_work){.labels = launch->inputs[1], .classes = kernel->use.in[0].count / rows};
     for (int64_t i = 0; i < rows; i++)
         if (out->labels[i] < 0 || out->labels[i] >= out->classes)
-            return mgb_fail(MGB_INVALID, "label %d of row %lld is not a class number from 0 to %lld; check the data",
-                            (int)out->labels[i], (long long)(launch->first_row + i / position_count(kernel)),
-                            (long long)out->classes - 1);
+            return mgb_fail(
+                MGB_INVALID,
+                "label %d of row %lld is not a class number from 0 to %lld; check the data",
+                (int)out->labels[i], (long long)(launch->first_row + i / position_count(kernel)),
+                (long long)out->classes - 1);
     out->logits = mgb_flat_input(kernel, launch, 0);
     return MGB_OK;
 }
@@ -147,4 +152,5 @@ static enum mgb_status xent_grad_run(struct mgb_kernel *kernel, const struct mgb
 }
 
 const struct mgb_host_op mgb_host_softmax_xent = {.make = xent_make, .run = xent_run};
-const struct mgb_host_op mgb_host_softmax_xent_grad = {.make = xent_grad_make, .run = xent_grad_run};
+const struct mgb_host_op mgb_host_softmax_xent_grad = {.make = xent_grad_make,
+                                                       .run = xent_grad_run};

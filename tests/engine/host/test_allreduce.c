@@ -78,12 +78,14 @@ static void the_sum_has_the_bits_of_a_reduce_in_tower_order(void **state)
             towers_fill(&t);
             for (int r = 0; r < ROUNDS; r++) {
                 delays_push(&t, spoil, &seed);
-                assert_ok(host->allreduce(t.queues, t.buffers[r], t.count, COUNT - r, MGB_ALLREDUCE_RING));
+                assert_ok(host->allreduce(t.queues, t.buffers[r], t.count, COUNT - r,
+                                          MGB_ALLREDUCE_RING));
             }
             assert_ok(host->drain(t.rig.context, 60000000000));
             for (int r = 0; r < ROUNDS; r++)
                 for (int k = 0; k < t.count; k++)
-                    assert_memory_equal(t.buffers[r][k], t.wanted[r], sizeof(float) * (size_t)(COUNT - r));
+                    assert_memory_equal(t.buffers[r][k], t.wanted[r],
+                                        sizeof(float) * (size_t)(COUNT - r));
         }
         free(spoil);
         towers_close(&t);

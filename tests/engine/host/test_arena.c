@@ -21,7 +21,7 @@ static void the_limit_counts_what_a_device_gave(void **state)
     assert_string_equal(oom.device, "/gpu:1");
     assert_int_equal(oom.needed, 400000);
     assert_int_equal(oom.available, (1 << 20) - 700000);
-    second = rig_arena(&rig, 1, 400000); /* another device has its own limit, */
+    second = rig_arena(&rig, 1, 400000);       /* another device has its own limit, */
     void *third = rig_arena(&rig, 0, 4 << 20); /* /cpu:0 none */
     host->arena_free(rig.context, 2, first, 700000);
     host->arena_free(rig.context, 1, second, 400000);
@@ -66,7 +66,8 @@ static void a_protected_arena_cannot_be_read(void **state)
         struct rig rig = rig_open(host, 0);
         char *a = rig_arena(&rig, 1, 5000), *b = rig_arena(&rig, 2, 5000);
         struct mgb_queue *queue = rig_compute(&rig, 1, 1);
-        if (host->protect(rig.context, b, 5000, false) != MGB_OK || host->copy(queue, a, b, 5000) != MGB_OK)
+        if (host->protect(rig.context, b, 5000, false) != MGB_OK ||
+            host->copy(queue, a, b, 5000) != MGB_OK)
             _exit(2);
         (void)host->drain(rig.context, 0);
         _exit(3);

@@ -10,7 +10,8 @@
 
 static const struct mgb_backend *const host = &mgb_host_backend;
 
-static struct rig_values values_on(const struct rig *rig, const struct reference *reference, int device, int threads)
+static struct rig_values values_on(const struct rig *rig, const struct reference *reference,
+                                   int device, int threads)
 {
     struct rig_values values;
     struct rig_play play = {.device = device, .threads = threads, .plain = true};
@@ -18,7 +19,8 @@ static struct rig_values values_on(const struct rig *rig, const struct reference
     return values;
 }
 
-static void values_compare(const struct reference *reference, const struct rig_values *a, const struct rig_values *b)
+static void values_compare(const struct reference *reference, const struct rig_values *a,
+                           const struct rig_values *b)
 {
     for (int t = 0; t < a->count; t++) {
         const struct mgb_node *node = &reference->graph->nodes[reference->graph->tensors[t].node];
@@ -60,7 +62,8 @@ static struct mgb_graph *own_operators_make(void)
 {
     struct mgb_graph *graph = model_make("own");
     struct mgb_window window = model_window(3, 2, MGB_SAME);
-    int label = model_label(graph, "label"), x = model_input(graph, "x", SHAPE(3, 41, 37, 5)), y, loss, right;
+    int label = model_label(graph, "label"), x = model_input(graph, "x", SHAPE(3, 41, 37, 5)), y,
+        loss, right;
     int bias = model_weight(graph, "bias", SHAPE(1, 5));
     (void)bias;
     assert_ok(mgb_op_activation(graph, &x, "sigmoid", x, MGB_SIGMOID));
@@ -107,7 +110,8 @@ static void a_mask_does_not_depend_on_the_split(void **state)
     struct mgb_graph flat = *graph; /* read as a graph of one operator */
     struct rig rig = rig_open(host, 0);
     enum { ROW = 3 * 5 * 16, ROWS = 10, FIRST = 4 };
-    float *ones = malloc(4 * ROWS * ROW), *whole = malloc(4 * ROWS * ROW), *part = malloc(4 * ROWS * ROW);
+    float *ones = malloc(4 * ROWS * ROW), *whole = malloc(4 * ROWS * ROW),
+          *part = malloc(4 * ROWS * ROW);
     float *arranged = malloc(4 * ROWS * ROW);
     for (int i = 0; i < ROWS * ROW; i++)
         ones[i] = 1;
@@ -116,16 +120,23 @@ static void a_mask_does_not_depend_on_the_split(void **state)
     for (int layout = 0; layout < 4; layout++) {
         struct mgb_kernel *kernels[2];
         for (int k = 0; k < 2; k++) {
-            struct mgb_kernel_request request = {
-                .device = 1,
-                .use = {.graph = &flat, .node = graph->tensors[y].node, .threads = 1, .training = true}};
+            struct mgb_kernel_request request = {.device = 1,
+                                                 .use = {.graph = &flat,
+                                                         .node = graph->tensors[y].node,
+                                                         .threads = 1,
+                                                         .training = true}};
             request.use.rows = k == 0 ? ROWS : ROWS - FIRST;
             request.use.in_layout[0] = k == 0 ? 0 : layout;
             assert_ok(host->kernel(rig.context, &kernels[k], &request));
         }
         void *inputs[1] = {ones}, *to_whole[2] = {whole, NULL}, *to_part[2] = {part, NULL};
-        struct mgb_launch all = {.inputs = inputs, .outputs = to_whole, .scale = 1, .values = &values};
-        struct mgb_launch some = {.inputs = inputs, .outputs = to_part, .first_row = FIRST, .scale = 1, .values = &values};
+        struct mgb_launch all = {
+            .inputs = inputs, .outputs = to_whole, .scale = 1, .values = &values};
+        struct mgb_launch some = {.inputs = inputs,
+                                  .outputs = to_part,
+                                  .first_row = FIRST,
+                                  .scale = 1,
+                                  .values = &values};
         assert_ok(host->launch(queue, kernels[0], &all));
         assert_ok(host->launch(queue, kernels[1], &some));
         assert_ok(host->drain(rig.context, 0));
@@ -191,7 +202,8 @@ static void the_same_request_gives_the_same_kernel(void **state)
     struct mgb_graph *graph = model_mlp(), *twin = model_mlp();
     struct rig rig = rig_open(host, 0);
     struct mgb_kernel *first, *again, *other;
-    struct mgb_kernel_request request = {.device = 1, .use = {.graph = graph, .rows = 4, .threads = 1}};
+    struct mgb_kernel_request request = {.device = 1,
+                                         .use = {.graph = graph, .rows = 4, .threads = 1}};
     for (request.use.node = 0; graph->nodes[request.use.node].kind != MGB_OP_DENSE;)
         request.use.node++;
     assert_ok(host->kernel(rig.context, &first, &request));

@@ -37,8 +37,10 @@ static void bench_open(struct bench *b, const char *faults)
     b->rig = rig_open(host, 0);
     unsetenv("MGBENCH_FAULT");
     b->graph = model_make("relu");
-    assert_ok(mgb_op_activation(b->graph, &y, "relu", model_input(b->graph, "x", SHAPE(1, 64)), MGB_RELU));
-    struct mgb_kernel_request request = {.device = 2, .use = {.graph = b->graph, .rows = 1, .threads = 1}};
+    assert_ok(mgb_op_activation(b->graph, &y, "relu", model_input(b->graph, "x", SHAPE(1, 64)),
+                                MGB_RELU));
+    struct mgb_kernel_request request = {.device = 2,
+                                         .use = {.graph = b->graph, .rows = 1, .threads = 1}};
     request.use.node = node_of(b->graph, MGB_OP_ACTIVATION);
     assert_ok(host->kernel(b->rig.context, &b->kernel, &request));
     b->queue = rig_compute(&b->rig, 2, 1);
@@ -119,7 +121,8 @@ static void a_hang_ends_the_drain_in_time_and_names_device_and_work(void **state
     assert_ok(host->wait(other, done));
     assert_status(host->drain(b.rig.context, 50000000), MGB_TIMEOUT);
     assert_message("activation on /gpu:1");
-    assert_status(host->launch(b.queue, b.kernel, &b.launch), MGB_TIMEOUT); /* only closing is left */
+    assert_status(host->launch(b.queue, b.kernel, &b.launch),
+                  MGB_TIMEOUT); /* only closing is left */
     assert_status(host->drain(b.rig.context, 0), MGB_TIMEOUT);
     host->queue_free(other);
     bench_close(&b);
@@ -177,7 +180,8 @@ static void a_label_outside_the_classes_is_named(void **state)
     struct reference reference = reference_make(graph, 4);
     struct rig rig = rig_open(host, 0);
     struct mgb_kernel *kernel;
-    struct mgb_kernel_request request = {.device = 1, .use = {.graph = graph, .rows = 4, .threads = 1}};
+    struct mgb_kernel_request request = {.device = 1,
+                                         .use = {.graph = graph, .rows = 4, .threads = 1}};
     request.use.node = node_of(graph, MGB_OP_SOFTMAX_XENT);
     assert_ok(host->kernel(rig.context, &kernel, &request));
     struct mgb_queue *queue = rig_compute(&rig, 1, 1);

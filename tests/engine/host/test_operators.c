@@ -51,7 +51,8 @@ static void gradients_are_the_slopes_of_the_loss(void **state)
             if (node->kind != MGB_OP_READ || graph->variables[node->a.variable].gradient < 0)
                 continue;
             int tensor = node->outputs[0], gradient = graph->variables[node->a.variable].gradient;
-            for (int64_t i = 0; i < reference.counts[tensor]; i += reference.counts[tensor] / 3 + 1) {
+            for (int64_t i = 0; i < reference.counts[tensor];
+                 i += reference.counts[tensor] / 3 + 1) {
                 double *w = &reference.value[tensor][i], at = *w, slope;
                 (void)loss_of(&reference);
                 double wanted = reference.value[gradient][i];
@@ -61,8 +62,8 @@ static void gradients_are_the_slopes_of_the_loss(void **state)
                 slope = (slope - loss_of(&reference)) / (2 * h);
                 *w = at;
                 if (fabs(slope - wanted) > 1e-5 * (1 + fabs(wanted)))
-                    fail_msg("%s, variable '%s' element %d: gradient %.9g, slope %.9g", conformance_models[m].name,
-                             node->name, (int)i, wanted, slope);
+                    fail_msg("%s, variable '%s' element %d: gradient %.9g, slope %.9g",
+                             conformance_models[m].name, node->name, (int)i, wanted, slope);
             }
         }
         reference_free(&reference);

@@ -27,7 +27,8 @@ static void devices_that_nobody_uses_start_no_thread(void **state)
     struct rig rig = rig_open(host, 0);
     struct mgb_queue *queues[16], *warm = rig_compute(&rig, 0, 1);
     float *value = rig_arena(&rig, 1, 4);
-    assert_ok(host->fill(warm, value, 4)); /* a sanitizer starts a thread of its own with the first */
+    assert_ok(
+        host->fill(warm, value, 4)); /* a sanitizer starts a thread of its own with the first */
     assert_ok(host->drain(rig.context, 0));
     int before = threads_alive();
     for (int i = 0; i < 16; i++)
@@ -69,7 +70,8 @@ static void a_step_longer_than_the_ring_is_done_in_order(void **state)
         assert_ok(host->drain(rig.context, 0));
         assert_true(values[LONG_STEP + 1] == (float)LONG_STEP);
     }
-    assert_int_equal(mgb_alloc_count(), before); /* the ring has grown after the first step, once and for all */
+    assert_int_equal(mgb_alloc_count(),
+                     before); /* the ring has grown after the first step, once and for all */
     host->queue_free(queue);
     host->arena_free(rig.context, 1, values, 4 * (LONG_STEP + 2));
     free(sources);
