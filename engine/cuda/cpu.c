@@ -3,7 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/parallel.h"
-#include "engine/cuda/kernels.h"
+#include "engine/cuda/fault.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #ifndef MGB_CUDA_KERNELS_H
 #define MGB_CUDA_KERNELS_H
 
+#include "engine/cuda/fault.h"
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -13,24 +14,6 @@
 #ifndef MGB_CUDA_KERNEL
 #define MGB_CUDA_KERNEL(name, type) extern "C" __global__ void name(type a)
 #endif
-
-/* The code of a fault page, read and claimed by GPUs and CPU without any order between them. */
-#ifdef __CUDACC__
-#define MGB_CUDA_PEEK(code) (*(const volatile int *)(code))
-#define MGB_CUDA_CLAIM(code, value) (atomicCAS_system((code), 0, (value)) == 0)
-#else
-#define MGB_CUDA_PEEK(code) __atomic_load_n((code), __ATOMIC_RELAXED)
-#define MGB_CUDA_CLAIM(code, value)                                                                \
-    __atomic_compare_exchange_n((code), &(int){0}, (value), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
-#endif
-
-/* In pinned memory. A kernel that meets wrong data notes it; updates then leave the weights alone. */
-struct mgb_cuda_fault {
-    int code; /* an enum mgb_cuda_fault_code; who claims it fills in the rest */
-    int label;
-    int64_t row, classes;
-};
-enum mgb_cuda_fault_code { MGB_CUDA_FAULT_NONE, MGB_CUDA_FAULT_LABEL, MGB_CUDA_FAULT_CPU };
 
 /* Activations by number: engine/include/mgb/model.h is no C++. 0 linear, 1 relu, 2 tanh, 3 sigmoid, checked in C. */
 struct mgb_gpu_bias_args { /* y = f(y + b), b may be NULL; y is [rows, columns] */

@@ -35,7 +35,7 @@ void fake_order_acquire(void *key);
 void *fake_fiber_here(void);
 void *fake_fiber_make(void);
 void fake_fiber_free(void *fiber);
-void fake_fiber_switch(void *fiber); /* makes no order */
+void fake_fiber_switch(void *fiber);                                /* makes no order */
 void fake_stack_leaving(void **keep, const void *to, size_t bytes); /* for AddressSanitizer */
 void fake_stack_entered(void *kept, const void **from, size_t *bytes);
 void *fake_allocate(size_t bytes); /* zeroed; ends the process when the host has no memory left */

@@ -1,5 +1,5 @@
 /* What the CUDA backend says of a machine, why there is nothing, and what it refuses to open. */
-#include "tests/engine/cuda/player.h"
+#include "tests/engine/cuda/machine.h"
 
 #include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
@@ -9,10 +9,10 @@
 static void missing_says(const char *name, const char *value, const char *words)
 {
     struct mgb_topology topology;
-    gpus_set("2", NULL);
+    machine_set("2", NULL);
     setenv(name, value, 1);
     fake_cuda_reset();
-    assert_status(cuda_backend_get()->probe(&topology), MGB_MISSING);
+    assert_status(machine_cuda()->probe(&topology), MGB_MISSING);
     assert_message(words);
     unsetenv(name);
 }
@@ -32,10 +32,10 @@ static void probe_lists_the_cpu_and_every_gpu_and_touches_none(void **state)
 {
     (void)state;
     struct mgb_topology topology;
-    gpus_set("3", NULL);
+    machine_set("3", NULL);
     setenv("FAKE_CUDA_PEER", "0-1", 1);
     fake_cuda_reset();
-    assert_ok(cuda_backend_get()->probe(&topology));
+    assert_ok(machine_cuda()->probe(&topology));
     assert_int_equal(topology.device_count, 4);
     assert_int_equal(topology.devices[0].name.kind, MGB_DEVICE_CPU);
     assert_int_equal(topology.devices[3].name.index, 2);
@@ -58,8 +58,8 @@ static void device_that_is_not_used_stays_untouched(void **state)
     (void)state;
     struct mgb_topology topology;
     void *context, *arena;
-    gpus_set("3", NULL);
-    const struct mgb_backend *cuda = cuda_backend_get();
+    machine_set("3", NULL);
+    const struct mgb_backend *cuda = machine_cuda();
     struct mgb_backend_options options = {0};
     assert_ok(cuda->probe(&topology));
     assert_ok(cuda->open(&context, &topology, &options));
@@ -70,7 +70,7 @@ static void device_that_is_not_used_stays_untouched(void **state)
     cuda->arena_free(context, 2, arena, 4096);
     cuda->close(context);
     mgb_topology_done(&topology);
-    assert_int_equal(fake_cuda_live(), 0);
+    machine_check_empty();
 }
 
 static void one_gpu_twice_needs_to_be_asked_for(void **state)
@@ -78,8 +78,8 @@ static void one_gpu_twice_needs_to_be_asked_for(void **state)
     (void)state;
     struct mgb_topology topology;
     void *context;
-    gpus_set("2", NULL);
-    const struct mgb_backend *cuda = cuda_backend_get();
+    machine_set("2", NULL);
+    const struct mgb_backend *cuda = machine_cuda();
     struct mgb_backend_options options = {0};
     assert_ok(cuda->probe(&topology));
     topology.devices[2].physical = 0;
@@ -89,7 +89,7 @@ static void one_gpu_twice_needs_to_be_asked_for(void **state)
     assert_ok(cuda->open(&context, &topology, &options));
     cuda->close(context);
     mgb_topology_done(&topology);
-    assert_int_equal(fake_cuda_live(), 0);
+    machine_check_empty();
 }
 
 static void arena_beyond_memory_names_device_and_bytes(void **state)
@@ -97,8 +97,8 @@ static void arena_beyond_memory_names_device_and_bytes(void **state)
     (void)state;
     struct mgb_topology topology;
     void *context, *arena;
-    gpus_set("2", NULL);
-    const struct mgb_backend *cuda = cuda_backend_get();
+    machine_set("2", NULL);
+    const struct mgb_backend *cuda = machine_cuda();
     struct mgb_backend_options options = {0};
     assert_ok(cuda->probe(&topology));
     assert_ok(cuda->open(&context, &topology, &options));
@@ -128,7 +128,7 @@ static void operator_it_lacks_is_named(void **state)
     void *context;
     struct mgb_shape row = {.rank = 1, .dim = {32}};
     int x, pooled, flat, target, loss;
-    gpus_set("1", NULL);
+    machine_set("1", NULL);
     assert_ok(mgb_graph_make(&graph, "pool"));
     assert_ok(mgb_graph_input(graph, &x, "x", &image, MGB_F32));
     assert_ok(mgb_op_max_pool2d(graph, &pooled, "pool1", x, &window));
@@ -137,7 +137,7 @@ static void operator_it_lacks_is_named(void **state)
     assert_ok(mgb_op_mean_squared_error(graph, &loss, "loss", flat, target));
     assert_ok(mgb_graph_loss(graph, loss, 1.0f));
     assert_ok(mgb_graph_finish(graph));
-    const struct mgb_backend *cuda = cuda_backend_get();
+    const struct mgb_backend *cuda = machine_cuda();
     struct mgb_backend_options options = {0};
     assert_ok(cuda->probe(&topology));
     assert_ok(cuda->open(&context, &topology, &options));
