@@ -3,6 +3,7 @@
 #include "app/script/host.h"
 #include <mgb/text.h>
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,7 +293,7 @@ int mgb_script_handle(lua_State *L)
     const char *message = value_message(L), *rest = message;
     char shown[LUA_IDSIZE] = "";
     int line = place_split(message, shown, &rest);
-    if (line == 0)
+    if (line == 0 || strncmp(shown, MGB_SCRIPT_INNER + 1, strlen(MGB_SCRIPT_INNER) - 1) == 0)
         line = place_from_stack(L, shown);
     char *trace = trace_make(L, 0);
     char *joined = NULL;
@@ -364,6 +365,15 @@ int mgb_script_raise(lua_State *L, enum mgb_status status)
     else
         lua_pushstring(L, script->raised_message);
     return lua_error(L);
+}
+
+int mgb_script_fail(lua_State *L, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = lua_pushvfstring(L, format, args);
+    va_end(args);
+    return mgb_script_raise(L, mgb_fail(MGB_INVALID, "%s", text));
 }
 
 void mgb_script_check(lua_State *L, enum mgb_status status)

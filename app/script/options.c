@@ -13,7 +13,8 @@ void mgb_options_begin(struct mgb_options *o, lua_State *L, int index, const cha
     if (lua_isnoneornil(L, index))
         return;
     if (!lua_istable(L, index))
-        luaL_error(L, "%s: table of options expected, got %s", path, mgb_script_describe(L, index));
+        mgb_script_fail(L, "%s: table of options expected, got %s", path,
+                        mgb_script_describe(L, index));
     o->table = lua_absindex(L, index);
 }
 
@@ -24,8 +25,8 @@ void mgb_options_allow_list(struct mgb_options *o, int count)
 
 int mgb_options_refuse(struct mgb_options *o, const char *key, const char *expected, int index)
 {
-    return luaL_error(o->L, "%s: %s: %s expected, got %s", o->path, key, expected,
-                      mgb_script_describe(o->L, index));
+    return mgb_script_fail(o->L, "%s: %s: %s expected, got %s", o->path, key, expected,
+                           mgb_script_describe(o->L, index));
 }
 
 bool mgb_options_push(struct mgb_options *o, const char *key)
@@ -157,8 +158,8 @@ int mgb_options_enum(struct mgb_options *o, const char *key, int fallback, const
     }
     const char *near = given ? mgb_nearest_name(given, names, count) : NULL;
     const char *hint = near ? lua_pushfstring(o->L, " (did you mean \"%s\"?)", near) : "";
-    luaL_error(o->L, "%s: %s: %s expected, got %s%s", o->path, key, names_wording(o->L, names),
-               mgb_script_describe(o->L, at), hint);
+    mgb_script_fail(o->L, "%s: %s: %s expected, got %s%s", o->path, key, names_wording(o->L, names),
+                    mgb_script_describe(o->L, at), hint);
     return fallback;
 }
 
@@ -169,7 +170,7 @@ struct mgb_device_name mgb_options_device(struct mgb_options *o, const char *key
         if (lua_type(o->L, -1) != LUA_TSTRING)
             mgb_options_refuse(o, key, "device name as \"/gpu:0\"", -1);
         if (mgb_device_parse(&name, lua_tostring(o->L, -1)) != MGB_OK)
-            luaL_error(o->L, "%s: %s: %s", o->path, key, mgb_message_get());
+            mgb_script_fail(o->L, "%s: %s: %s", o->path, key, mgb_message_get());
     }
     lua_pop(o->L, 1);
     return name;
@@ -185,12 +186,12 @@ static void key_check(struct mgb_options *o)
                 return;
         const char *near = mgb_nearest_name(key, o->known, o->known_count);
         const char *hint = near ? lua_pushfstring(L, " (did you mean '%s'?)", near) : "";
-        luaL_error(L, "%s: unknown option '%s'%s", o->path, key, hint);
+        mgb_script_fail(L, "%s: unknown option '%s'%s", o->path, key, hint);
     }
     if (lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= o->list)
         return;
-    luaL_error(L, "%s: value %s without a name: options are written name = value", o->path,
-               mgb_script_describe(L, -1));
+    mgb_script_fail(L, "%s: value %s without a name: options are written name = value", o->path,
+                    mgb_script_describe(L, -1));
 }
 
 void mgb_options_end(struct mgb_options *o)

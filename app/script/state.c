@@ -112,12 +112,13 @@ static int libraries_open(lua_State *L)
     random_seed(L);
     words_push(L, mgb_script_of(L));
     module_open(L, "nn", "mgb.nn");
-    mgb_script_seal(L, -1, "nn");
     module_open(L, "mgb", "mgb");
     lua_pushliteral(L, MGB_VERSION);
     lua_setfield(L, -2, "version");
     mgb_script_open_flags(L);
+    mgb_script_open_library(L);
     mgb_script_seal(L, -1, "mgb");
+    mgb_script_seal(L, -2, "nn");
     lua_pop(L, 2);
     mgb_script_open_strict(L);
     return 0;

@@ -1,0 +1,44 @@
+/* The Lua parts of mgb and nn, in the order in which they build on each other. Each is called with mgb, nn and a table of
+ * what C and the parts before lend; scripts never see that table. */
+#include "app/script/host.h"
+#include "app/script/mgb_lua_data.h"
+#include "app/script/mgb_lua_json.h"
+#include "app/script/mgb_lua_later.h"
+#include "app/script/mgb_lua_model.h"
+#include "app/script/mgb_lua_nn.h"
+#include "app/script/mgb_lua_result.h"
+#include "app/script/mgb_lua_run.h"
+#include "app/script/mgb_lua_session.h"
+#include "app/script/mgb_lua_sweep.h"
+#include "app/script/mgb_lua_table.h"
+#include "app/script/mgb_lua_verify.h"
+
+void mgb_script_open_library(lua_State *L)
+{
+    const struct {
+        const char *name, *text;
+        size_t size;
+    } parts[] = {
+#define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
+        PART(json),    PART(nn),     PART(model), PART(data),  PART(result), PART(run),
+        PART(session), PART(verify), PART(sweep), PART(table), PART(later),
+#undef PART
+    };
+    int mgb = lua_gettop(L), nn = mgb - 1;
+    lua_newtable(L);
+    mgb_script_bind_options(L);
+    mgb_script_bind_graph(L);
+    mgb_script_bind_source(L);
+    mgb_script_bind_placement(L);
+    mgb_script_bind_session(L);
+    mgb_script_bind_query(L);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)
+            lua_error(L);
+        lua_pushvalue(L, mgb);
+        lua_pushvalue(L, nn);
+        lua_pushvalue(L, mgb + 1);
+        lua_call(L, 3, 0);
+    }
+    lua_pop(L, 1);
+}

@@ -1,0 +1,383 @@
+/* Sessions as a userdata over the services: open, step, set, evaluate, end. mgb.run, mgb.session and sweeps are Lua's
+ * (scripts/lib/run.lua and beside it); what a session can tell about itself is in inspect.c.
+ *
+ * Failures come back as values (nil, status, message, details), because whether one ends the script, is an expected
+ * result or a row of a sweep is for the caller to say. */
+#include "app/script/host.h"
+#include "app/script/options.h"
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SESSION "mgb.session"
+
+struct box {
+    const struct script_services *services;
+    struct script_session *session; /* NULL: closed */
+};
+
+static struct box *box_check(lua_State *L)
+{
+    return luaL_checkudata(L, 1, SESSION);
+}
+
+static struct box *box_open(lua_State *L)
+{
+    struct box *box = box_check(L);
+    if (!box->session)
+        mgb_script_fail(L, "this session is closed");
+    return box;
+}
+
+struct script_session *mgb_script_session(lua_State *L, int index)
+{
+    struct box *box = luaL_checkudata(L, index, SESSION);
+    if (!box->session)
+        mgb_script_fail(L, "this session is closed");
+    return box->session;
+}
+
+static int session_close(lua_State *L)
+{
+    struct box *box = box_check(L);
+    struct script_session *session = box->session;
+    box->session = NULL;
+    if (session)
+        box->services->close(session);
+    return 0;
+}
+
+/* nil, status, message, { device =, needed =, available = } */
+static int failure_push(lua_State *L, enum mgb_status status)
+{
+    lua_pushnil(L);
+    lua_pushinteger(L, status);
+    lua_pushstring(L, mgb_message_get());
+    if (status != MGB_OOM)
+        return 3;
+    struct mgb_oom oom = mgb_oom_get();
+    lua_createtable(L, 0, 3);
+    lua_pushstring(L, oom.device);
+    lua_setfield(L, -2, "device");
+    lua_pushinteger(L, oom.needed);
+    lua_setfield(L, -2, "needed");
+    lua_pushinteger(L, oom.available);
+    lua_setfield(L, -2, "available");
+    return 4;
+}
+
+static const struct script_services *services_get(lua_State *L)
+{
+    const struct script_services *services = mgb_script_of(L)->services;
+    if (!services)
+        mgb_script_fail(L, "nothing can be run here: this program offers no sessions");
+    return services;
+}
+
+static float real_read(struct mgb_options *o, const char *key, float fallback)
+{
+    return (float)mgb_options_number(o, key, (double)fallback, -INFINITY, INFINITY);
+}
+
+/* { kind = "sgd", lr =, ... }: made by mgb.sgd and its like, which checked the values. */
+static struct mgb_optimizer optimizer_read(lua_State *L, int index)
+{
+    static const char *const kinds[] = {"sgd", "rmsprop", "adagrad", "adadelta", "adam", NULL};
+    struct mgb_options o;
+    mgb_options_begin(&o, L, index, "optimizer");
+    struct mgb_optimizer result =
+        mgb_optimizer_default((enum mgb_optimizer_kind)mgb_options_enum(&o, "kind", 0, kinds));
+    result.lr = real_read(&o, "lr", result.lr);
+    result.momentum = real_read(&o, "momentum", result.momentum);
+    result.nesterov = mgb_options_boolean(&o, "nesterov", result.nesterov);
+    result.rho = real_read(&o, "rho", result.rho);
+    result.beta1 = real_read(&o, "beta1", result.beta1);
+    result.beta2 = real_read(&o, "beta2", result.beta2);
+    result.epsilon = real_read(&o, "epsilon", result.epsilon);
+    result.decay = real_read(&o, "decay", result.decay);
+    result.clip_norm = real_read(&o, "clip_norm", result.clip_norm);
+    return result;
+}
+
+static int64_t count_field(lua_State *L, int index, const char *key)
+{
+    lua_getfield(L, index, key);
+    int64_t value = luaL_optinteger(L, -1, 0);
+    lua_pop(L, 1);
+    return value;
+}
+
+static const char *text_field(lua_State *L, int index, const char *key, const char *fallback)
+{
+    lua_getfield(L, index, key);
+    const char *text = luaL_optstring(L, -1, fallback);
+    lua_pop(L, 1); /* stays alive in the table */
+    return text;
+}
+
+static void point_read(lua_State *L, int index, struct script_point *out)
+{
+    *out = (struct script_point){.sweep = text_field(L, index, "sweep", ""),
+                                 .sweep_settings = text_field(L, index, "sweep_settings", "{}"),
+                                 .settings = text_field(L, index, "settings", "{}"),
+                                 .digest = text_field(L, index, "digest", ""),
+                                 .point = count_field(L, index, "point"),
+                                 .repeat = count_field(L, index, "repetition"),
+                                 .position = count_field(L, index, "position")};
+}
+
+/* The request in the table at 1; the values stay alive in it. */
+static void request_read(lua_State *L, struct script_open_request *out, struct script_point *point)
+{
+    const struct script_placement *placement;
+    lua_getfield(L, 1, "placement");
+    placement = mgb_script_placement(L, -1);
+    lua_getfield(L, 1, "graph");
+    lua_getfield(L, 1, "optimizer");
+    *out = (struct script_open_request){
+        .graph = mgb_script_graph(L, -2),
+        .model = text_field(L, 1, "model", ""),
+        .model_options = text_field(L, 1, "model_options", "{}"),
+        .data = text_field(L, 1, "data", ""),
+        .placement = placement->asked,
+        .fresh = placement->fresh,
+        .optimizer = optimizer_read(L, lua_gettop(L)),
+        .seed = (uint64_t)count_field(L, 1, "seed"),
+        .backend = text_field(L, 1, "backend", mgb_script_of(L)->backend),
+        .machine = text_field(L, 1, "machine", mgb_script_of(L)->machine),
+        .warmup = count_field(L, 1, "warmup"),
+    };
+    if (lua_getfield(L, 1, "source") != LUA_TNIL)
+        out->source = mgb_script_source(L, -1);
+    lua_getfield(L, 1, "expect_oom");
+    out->expect_oom = lua_toboolean(L, -1);
+    if (lua_getfield(L, 1, "point") != LUA_TNIL) {
+        point_read(L, lua_gettop(L), point);
+        out->point = point;
+    }
+    lua_settop(L, 1);
+}
+
+/* open{ graph =, model =, ... } -> session, or nil, status, message, details */
+static int session_open(lua_State *L)
+{
+    const struct script_services *services = services_get(L);
+    struct script_open_request request;
+    struct script_point point;
+    lua_settop(L, 1);
+    request_read(L, &request, &point);
+    struct box *box = lua_newuserdatauv(L, sizeof *box, 1);
+    *box = (struct box){services, NULL};
+    luaL_setmetatable(L, SESSION);
+    lua_pushvalue(L, 1); /* graph and source must outlive the session */
+    lua_setiuservalue(L, -2, 1);
+    enum mgb_status status = services->open(services->context, &box->session, &request);
+    return status == MGB_OK ? 1 : failure_push(L, status);
+}
+
+static void number_set(lua_State *L, const char *key, double value)
+{
+    if (isnan(value)) /* unknown: no field */
+        return;
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void step_ms_push(lua_State *L, const struct script_figures *f)
+{
+    lua_createtable(L, 0, 4);
+    number_set(L, "median", f->median_ms);
+    number_set(L, "p95", f->p95_ms);
+    number_set(L, "mean", f->mean_ms);
+    lua_createtable(L, 2, 0);
+    if (!isnan(f->ci95_low_ms) && !isnan(f->ci95_high_ms)) {
+        lua_pushnumber(L, f->ci95_low_ms);
+        lua_rawseti(L, -2, 1);
+        lua_pushnumber(L, f->ci95_high_ms);
+        lua_rawseti(L, -2, 2);
+    }
+    lua_setfield(L, -2, "ci95");
+}
+
+/* metrics by number, as the graph has them; Lua gives them their names */
+static void metrics_push(lua_State *L, const struct script_figures *f)
+{
+    lua_createtable(L, f->metric_count, 0);
+    for (int i = 0; i < f->metric_count; i++) {
+        lua_pushnumber(L, f->metrics[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+static void figures_push(lua_State *L, const struct script_figures *f)
+{
+    lua_createtable(L, 0, 12);
+    if (f->run_id) {
+        lua_pushinteger(L, f->run_id);
+        lua_setfield(L, -2, "run_id");
+        lua_pushinteger(L, f->segment_id);
+        lua_setfield(L, -2, "segment_id");
+    }
+    lua_pushinteger(L, f->steps);
+    lua_setfield(L, -2, "steps");
+    lua_pushinteger(L, f->warmup_steps);
+    lua_setfield(L, -2, "warmup_steps");
+    step_ms_push(L, f);
+    lua_setfield(L, -2, "step_ms");
+    number_set(L, "examples_per_s", f->examples_per_s);
+    number_set(L, "loss", f->loss);
+    metrics_push(L, f);
+    lua_setfield(L, -2, "metrics");
+    lua_pushstring(L, f->outcome ? f->outcome : "ok");
+    lua_setfield(L, -2, "outcome");
+    lua_pushboolean(L, f->log_complete);
+    lua_setfield(L, -2, "log_complete");
+}
+
+static const float *rates_read(lua_State *L, int index, int64_t steps)
+{
+    if (lua_isnoneornil(L, index))
+        return NULL;
+    float *lr = lua_newuserdatauv(L, ((size_t)steps + 1) * sizeof *lr, 0);
+    for (int64_t i = 0; i < steps; i++) {
+        lua_geti(L, index, i + 1);
+        lr[i] = (float)luaL_checknumber(L, -1);
+        lua_pop(L, 1);
+    }
+    return lr;
+}
+
+/* step(steps, epochs, rates or nil, trace_every) -> figures with losses; or nil, status, message, details */
+static int session_step(lua_State *L)
+{
+    struct box *box = box_open(L);
+    lua_settop(L, 5);
+    struct script_step_request request = {.steps = luaL_checkinteger(L, 2),
+                                          .epochs = luaL_optinteger(L, 3, 0),
+                                          .trace_every = (int)luaL_optinteger(L, 5, 0)};
+    request.lr = rates_read(L, 4, request.steps);
+    struct script_figures figures = {0};
+    struct script_losses losses = {0};
+    enum mgb_status status = box->services->step(box->session, &figures, &losses, &request);
+    if (status != MGB_OK)
+        return failure_push(L, status);
+    figures_push(L, &figures);
+    lua_createtable(L, losses.count < INT_MAX ? (int)losses.count : INT_MAX, 0);
+    for (int64_t i = 0; i < losses.count; i++) {
+        lua_pushnumber(L, losses.at[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "losses");
+    return 1;
+}
+
+/* figures() -> of the segment in force */
+static int session_figures(lua_State *L)
+{
+    struct box *box = box_open(L);
+    struct script_figures figures = {0};
+    mgb_script_check(L, box->services->figures(box->session, &figures));
+    figures_push(L, &figures);
+    return 1;
+}
+
+/* set(placement) -> { changed =, total_ms =, plan_ms =, move_ms =, moved_bytes = }, or nil, status, message, details */
+static int session_set(lua_State *L)
+{
+    struct box *box = box_open(L);
+    const struct script_placement *placement = mgb_script_placement(L, 2);
+    struct mgb_change change = {0};
+    enum mgb_status status =
+        box->services->set(box->session, &change, &placement->asked, placement->fresh);
+    if (status != MGB_OK)
+        return failure_push(L, status);
+    lua_createtable(L, 0, 6);
+    lua_pushboolean(L, change.changed);
+    lua_setfield(L, -2, "changed");
+    number_set(L, "plan_ms", (double)change.plan_ns / 1e6);
+    number_set(L, "move_ms", (double)change.move_ns / 1e6);
+    number_set(L, "total_ms", (double)change.total_ns / 1e6);
+    lua_pushinteger(L, change.moved_bytes);
+    lua_setfield(L, -2, "moved_bytes");
+    return 1;
+}
+
+static int session_finish(lua_State *L)
+{
+    struct box *box = box_open(L);
+    mgb_script_check(L, box->services->finish(box->session));
+    return 0;
+}
+
+/* evaluate(source) -> { loss =, rows =, metrics = by number } */
+static int session_evaluate(lua_State *L)
+{
+    struct box *box = box_open(L);
+    struct mgb_evaluation evaluation = {0};
+    mgb_script_check(L,
+                     box->services->evaluate(box->session, &evaluation, mgb_script_source(L, 2)));
+    lua_createtable(L, 0, 3);
+    number_set(L, "loss", evaluation.loss);
+    lua_pushinteger(L, evaluation.rows);
+    lua_setfield(L, -2, "rows");
+    lua_createtable(L, evaluation.metric_count, 0);
+    for (int i = 0; i < evaluation.metric_count; i++) {
+        lua_pushnumber(L, evaluation.metrics[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "metrics");
+    return 1;
+}
+
+static int session_is_open(lua_State *L)
+{
+    lua_pushboolean(L, box_check(L)->session != NULL);
+    return 1;
+}
+
+/* sweep_find(point) -> figures of a finished run of it, or nil */
+static int sweep_find(lua_State *L)
+{
+    const struct script_services *services = services_get(L);
+    struct script_point point;
+    struct script_figures figures = {0};
+    bool found = false;
+    luaL_checktype(L, 1, LUA_TTABLE);
+    point_read(L, 1, &point);
+    mgb_script_check(L, services->sweep_find(services->context, &found, &figures, &point));
+    if (!found)
+        return 0;
+    figures_push(L, &figures);
+    return 1;
+}
+
+static int sweep_finish(lua_State *L)
+{
+    const struct script_services *services = services_get(L);
+    mgb_script_check(L, services->sweep_finish(services->context, luaL_checkstring(L, 1)));
+    return 0;
+}
+
+void mgb_script_bind_session(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"step", session_step},         {"figures", session_figures},
+                                       {"set", session_set},           {"finish", session_finish},
+                                       {"evaluate", session_evaluate}, {"close", session_close},
+                                       {"is_open", session_is_open},   {NULL, NULL}};
+    luaL_newmetatable(L, SESSION);
+    lua_pushcfunction(L, session_close);
+    lua_setfield(L, -2, "__gc");
+    luaL_newlib(L, methods);
+    mgb_script_bind_inspect(L);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, session_open);
+    lua_setfield(L, -2, "open");
+    lua_pushcfunction(L, sweep_find);
+    lua_setfield(L, -2, "sweep_find");
+    lua_pushcfunction(L, sweep_finish);
+    lua_setfield(L, -2, "sweep_finish");
+    lua_pushinteger(L, MGB_OOM);
+    lua_setfield(L, -2, "status_oom");
+}

@@ -1,0 +1,324 @@
+-- nn: layers. A layer is a Lua object over the operators of a graph; its first call in a graph makes its variables, a
+-- later call uses them again. Built into the program; called once a state with mgb, nn and what C and the other parts
+-- lend each other.
+local _, nn, host = ...
+
+local activations = { "linear", "relu", "tanh", "sigmoid" }
+local initialisers = { "glorot_uniform", "he_normal", "normal", "zeros", "ones", "constant" }
+
+-- The models that are being built, innermost last (a model may be used as a layer of another).
+local building = {}
+host.building = building
+
+-- Tensors: shape and type are everybody's, graph and number are not.
+local tensor_type = { __name = "tensor" }
+local inner = setmetatable({}, { __mode = "k" }) -- tensor -> { build, number }
+
+local function tensor_make(build, number)
+  local shape, kind = build.graph:shape(number)
+  local tensor = setmetatable({ shape = shape, type = kind }, tensor_type)
+  inner[tensor] = { build = build, number = number }
+  return tensor
+end
+
+function tensor_type.__tostring(tensor)
+  return ("tensor %s (%s an example)"):format(tensor.type,
+    #tensor.shape == 0 and "one value" or table.concat(tensor.shape, "x"))
+end
+
+function tensor_type.__index(tensor, name)
+  host.fail(("a tensor has no field '%s': there are shape and type"):format(tostring(name)))
+end
+
+local function is_tensor(value) return inner[value] ~= nil end
+
+local function build_now(what)
+  local build = building[#building]
+  if not build then host.fail(what .. ": this belongs inside of the function of nn.model") end
+  return build
+end
+
+host.tensor, host.is_tensor, host.build_now = tensor_make, is_tensor, build_now
+function host.number(tensor) return inner[tensor].number end
+
+-- Layers.
+local layer_type = { __name = "layer" }
+local state = setmetatable({}, { __mode = "k" }) -- layer -> { kind, options }
+
+function layer_type.__index(layer, name)
+  host.fail(("a layer has no field '%s': there is name"):format(tostring(name)))
+end
+
+function layer_type.__tostring(layer)
+  return ("layer %s '%s'"):format(state[layer].kind.name, layer.name)
+end
+
+host.layer_state = state
+
+-- The numbers of the tensors given, after checking how many there are and whose.
+local function operands_check(layer, ...)
+  local kind, count = state[layer].kind, select("#", ...)
+  local what = "nn." .. kind.name
+  local wanted = kind.inputs
+  if wanted and count ~= wanted or not wanted and count == 0 then
+    host.fail(("%s: %s expected, got %d"):format(what,
+      not wanted and "one or more tensors" or wanted == 0 and "no tensor" or wanted == 1 and "one tensor" or
+      wanted .. " tensors", count))
+  end
+  local build, numbers = build_now(what), {}
+  for i = 1, count do
+    local value = select(i, ...)
+    if state[value] and state[value].kind.name == "parameter" then value = value() end
+    if not is_tensor(value) then
+      host.fail(("%s: argument %d: tensor expected, got %s"):format(what, i, host.describe(value)))
+    end
+    if inner[value].build.graph ~= build.graph then
+      host.fail(("%s: argument %d is a tensor of another model ('%s'); call the model as a layer instead")
+                :format(what, i, inner[value].build.name))
+    end
+    numbers[i] = inner[value].number
+  end
+  return build, numbers
+end
+
+function layer_type.__call(layer, ...)
+  local build, numbers = operands_check(layer, ...)
+  local s = state[layer]
+  return tensor_make(build, s.kind.call(build, layer, s.options, table.unpack(numbers)))
+end
+
+-- Makes one variable, frozen when its layer or a model around it is.
+function host.variable(build, name, shape, initialiser)
+  local kind, value = initialiser[1], initialiser[2]
+  local variable = build.graph:variable(name, shape, kind, value)
+  for _, group in ipairs(build.root.groups) do
+    group[#group + 1] = variable
+    if group.frozen then build.graph:freeze(variable, true) end
+  end
+  return variable
+end
+
+-- The variables of a layer in a graph: what `make` made at the first call, in the layer's own name scope.
+local function variables_get(build, layer, make)
+  local made = build.root.made[layer]
+  if not made then
+    local group = build.root.variables[layer] or {}
+    build.root.variables[layer] = group
+    table.insert(build.root.groups, group)
+    build.graph:begin_scope(layer.name)
+    made = make()
+    build.graph:end_scope()
+    table.remove(build.root.groups)
+    build.root.made[layer] = made
+  end
+  return made
+end
+
+local function initialiser_read(what, key, given, fallback)
+  if given == nil then return { fallback } end
+  local list = type(given) == "table" and given or { given }
+  local ok = false
+  for _, name in ipairs(initialisers) do ok = ok or name == list[1] end
+  if not ok then
+    host.fail(("%s: %s: one of %s expected (or { \"normal\", 0.05 }, { \"constant\", 1 }), got %s")
+              :format(what, key, table.concat(initialisers, ", "), host.describe(list[1])))
+  end
+  if list[1] == "constant" and type(list[2]) ~= "number" then
+    host.fail(("%s: %s: constant needs its value: { \"constant\", 0.1 }"):format(what, key))
+  end
+  if list[1] == "normal" and list[2] == nil then return { "normal", 0.05 } end
+  return { list[1], list[2] }
+end
+
+-- A size that is a number or a pair { height, width }.
+local function pair_read(what, key, given, fallback, least)
+  if given == nil then given = fallback end
+  local list = type(given) == "table" and given or { given, given }
+  for i = 1, 2 do
+    local n = list[i]
+    if math.type(n) ~= "integer" or n < least or #list ~= 2 then
+      host.fail(("%s: %s: %s or a pair { height, width } of them expected, got %s"):format(what, key,
+        least == 1 and "positive integer" or "integer from " .. least .. " up",
+        type(given) == "table" and "{ " .. table.concat(list, ", ") .. " }" or host.describe(given)))
+    end
+  end
+  return { list[1], list[2] }
+end
+
+local function window_read(what, o, size, stride)
+  local padding = o.padding or "valid"
+  if type(padding) == "string" then
+    if padding ~= "valid" and padding ~= "same" then
+      host.fail(("%s: padding: \"valid\", \"same\", integer or pair { height, width } expected, got \"%s\"")
+                :format(what, padding))
+    end
+  else
+    padding = pair_read(what, "padding", padding, nil, 0)
+  end
+  return { size = size, stride = pair_read(what, "stride", o.stride, stride, 1),
+           dilation = pair_read(what, "dilation", o.dilation, 1, 1), padding = padding, groups = o.groups or 1 }
+end
+
+-- Declares a kind of layer: nn.NAME{...} makes one. `inputs` nil: any number of tensors. `direct`: nn.NAME(x) uses one
+-- with the default options.
+local function define(kind)
+  kind.options.name = "text"
+  nn[kind.name] = function(first, ...)
+    local what = "nn." .. kind.name
+    local direct = is_tensor(first) or state[first] ~= nil
+    if direct and not kind.direct then
+      host.fail(("%s has options and variables: write %s{...}(x)"):format(what, what))
+    end
+    local options = host.read(what, not direct and first or {}, kind.options)
+    if kind.prepare then kind.prepare(what, options) end
+    local layer = setmetatable({ name = options.name or kind.name }, layer_type)
+    state[layer] = { kind = kind, options = options }
+    if direct then return layer(first, ...) end
+    return layer
+  end
+end
+
+define{
+  name = "dense", inputs = 1,
+  options = { units = "positive!", activation = activations, bias = "boolean", kernel_init = "any",
+              bias_init = "any", tie = "any" },
+  prepare = function(what, o)
+    o.kernel_init = initialiser_read(what, "kernel_init", o.kernel_init, "glorot_uniform")
+    o.bias_init = initialiser_read(what, "bias_init", o.bias_init, "zeros")
+    if o.tie ~= nil and not (state[o.tie] and state[o.tie].kind.name == "dense") then
+      host.fail(what .. ": tie: a dense layer expected, got " .. host.describe(o.tie))
+    end
+  end,
+  call = function(build, layer, o, x)
+    local made = variables_get(build, layer, function()
+      local shape = build.graph:shape(x)
+      local tied = o.tie and build.root.made[o.tie]
+      if o.tie and not tied then
+        host.fail(("nn.dense '%s': the layer it is tied to, '%s', was not called yet"):format(layer.name, o.tie.name))
+      end
+      return { kernel = tied and tied.kernel or
+                 host.variable(build, "kernel", { shape[#shape] or 1, o.units }, o.kernel_init),
+               bias = o.bias ~= false and host.variable(build, "bias", { o.units }, o.bias_init) or nil }
+    end)
+    return build.graph:dense(layer.name, x, build.graph:value(made.kernel),
+                             made.bias and build.graph:value(made.bias), o.activation)
+  end,
+}
+
+define{
+  name = "conv2d", inputs = 1,
+  options = { filters = "positive!", kernel = "any!", stride = "any", padding = "any", dilation = "any",
+              groups = "positive", bias = "boolean", activation = activations, kernel_init = "any", bias_init = "any" },
+  prepare = function(what, o)
+    o.window = window_read(what, o, pair_read(what, "kernel", o.kernel, nil, 1), 1)
+    o.kernel_init = initialiser_read(what, "kernel_init", o.kernel_init, "glorot_uniform")
+    o.bias_init = initialiser_read(what, "bias_init", o.bias_init, "zeros")
+  end,
+  call = function(build, layer, o, x)
+    local made = variables_get(build, layer, function()
+      local shape, size = build.graph:shape(x), o.window.size
+      if #shape ~= 3 then
+        host.fail(("nn.conv2d '%s': an image (height x width x channels) expected, got %s"):format(layer.name,
+          #shape == 0 and "one value an example" or table.concat(shape, "x")))
+      end
+      if shape[3] % o.window.groups ~= 0 or o.filters % o.window.groups ~= 0 then
+        host.fail(("nn.conv2d '%s': groups = %d must divide the %d channels and the %d filters")
+                  :format(layer.name, o.window.groups, shape[3], o.filters))
+      end
+      return { kernel = host.variable(build, "kernel",
+                 { size[1], size[2], shape[3] // o.window.groups, o.filters }, o.kernel_init),
+               bias = o.bias ~= false and host.variable(build, "bias", { o.filters }, o.bias_init) or nil }
+    end)
+    return build.graph:conv2d(layer.name, x, build.graph:value(made.kernel),
+                              made.bias and build.graph:value(made.bias), o.activation, o.window)
+  end,
+}
+
+for _, name in ipairs{ "max_pool2d", "avg_pool2d" } do
+  define{
+    name = name, inputs = 1, direct = true,
+    options = { size = "any", stride = "any", padding = "any" },
+    prepare = function(what, o)
+      local size = pair_read(what, "size", o.size, 2, 1)
+      o.window = window_read(what, o, size, size)
+    end,
+    call = function(build, layer, o, x) return build.graph[name](build.graph, layer.name, x, o.window) end,
+  }
+end
+
+for _, name in ipairs{ "relu", "tanh", "sigmoid" } do
+  define{
+    name = name, inputs = 1, direct = true, options = {},
+    call = function(build, layer, _, x) return build.graph:activation(layer.name, x, name) end,
+  }
+end
+
+define{
+  name = "flatten", inputs = 1, direct = true, options = {},
+  call = function(build, layer, _, x) return build.graph:flatten(layer.name, x) end,
+}
+
+define{
+  name = "reshape", inputs = 1, options = { shape = "table!" }, -- an example's; one -1 is worked out
+  call = function(build, layer, o, x) return build.graph:reshape(layer.name, x, o.shape) end,
+}
+
+define{
+  name = "dropout", inputs = 1, options = { rate = "rate!" },
+  call = function(build, layer, o, x) return build.graph:dropout(layer.name, x, o.rate) end,
+}
+
+define{
+  name = "concat", direct = true, options = { axis = "integer" }, -- axis 0 is the batch; without one: the last
+  call = function(build, layer, o, ...) return build.graph:concat(layer.name, { ... }, o.axis or -1) end,
+}
+
+define{
+  name = "add", direct = true, options = {},
+  call = function(build, layer, _, sum, ...)
+    local others = { ... }
+    if #others == 0 then host.fail("nn.add: two or more tensors expected, got 1") end
+    for _, x in ipairs(others) do sum = build.graph:add(layer.name, sum, x) end
+    return sum
+  end,
+}
+
+for _, name in ipairs{ "softmax_cross_entropy", "mean_squared_error", "accuracy" } do
+  define{
+    name = name, inputs = 2, direct = true, options = {},
+    call = function(build, layer, _, a, b) return build.graph[name](build.graph, layer.name, a, b) end,
+  }
+end
+
+-- A bare variable: p = nn.parameter{ shape = {...} }; p() is its tensor, and p itself may stand for it in a call.
+define{
+  name = "parameter", inputs = 0, options = { shape = "table!", init = "any" },
+  prepare = function(what, o) o.init = initialiser_read(what, "init", o.init, "glorot_uniform") end,
+  call = function(build, layer, o)
+    local made = variables_get(build, layer, function() return { host.variable(build, "value", o.shape, o.init) } end)
+    return build.graph:value(made[1])
+  end,
+}
+
+function nn.scope(name, fn, ...)
+  local build = build_now("nn.scope")
+  build.graph:begin_scope(name)
+  local results = table.pack(fn(...))
+  build.graph:end_scope()
+  return table.unpack(results, 1, results.n)
+end
+
+function nn.device(name, fn, ...)
+  local build = build_now("nn.device")
+  build.graph:begin_device(name)
+  local results = table.pack(fn(...))
+  build.graph:end_device()
+  return table.unpack(results, 1, results.n)
+end
+
+for _, name in ipairs{ "depthwise_conv2d", "separable_conv2d", "global_avg_pool2d", "batch_norm", "layer_norm",
+                       "embedding", "lstm", "gru", "bidirectional", "attention", "matmul", "mul", "sub", "pad2d",
+                       "slice", "transpose", "relu6", "gelu", "softmax", "log_softmax", "time_distributed", "mask",
+                       "mean", "sum", "max", "binary_cross_entropy", "l2" } do
+  nn[name] = function() host.fail(("nn.%s: not in this version"):format(name)) end
+end
