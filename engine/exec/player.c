@@ -82,13 +82,8 @@ enum mgb_status mgb_command_enqueue(struct mgb_program *program, const struct mg
         return command->meet_count > 0 ? meet_enqueue(program, command, play->trace) : MGB_OK;
     MGB_TRY(waits_enqueue(program, command));
     MGB_TRY(begin_record(program, command, play->trace));
-#ifdef MGB_MUTANT_RECORD_BEFORE_TASK
-    MGB_TRY(end_record(program, command, play->trace));
-    return work_enqueue(program, command, play->slot);
-#else
     MGB_TRY(work_enqueue(program, command, play->slot));
     return end_record(program, command, play->trace);
-#endif
 }
 
 /* What was enqueued before a failure must end before anything else happens; the first message is the one that counts. */

@@ -191,12 +191,6 @@ enum mgb_status mgb_run_set_optimizer(struct mgb_run *run, const struct mgb_opti
     MGB_TRY(change_make(run, &change, &effective, optimizer));
     if (optimizer->kind != run->optimizer.kind)
         run->updates = 0; /* its state starts anew */
-#ifdef MGB_MUTANT_TOGGLE_KEEPS_OLD_RATE
-    float lr = run->optimizer.lr;
     run->optimizer = *optimizer;
-    run->optimizer.lr = lr;
-#else
-    run->optimizer = *optimizer;
-#endif
     return MGB_OK;
 }

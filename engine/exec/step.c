@@ -17,10 +17,6 @@ struct mgb_position mgb_position_after(const struct mgb_run *run, struct mgb_pos
     if (run->source->rows == 0)
         return at;
     at.first += mgb_position_batch(run, at).rows;
-#ifdef MGB_MUTANT_LOST_REMAINDER
-    if (at.first + run->setting->effective.global_batch > run->source->rows)
-        at.first = run->source->rows;
-#endif
     if (at.first >= run->source->rows)
         at = (struct mgb_position){.epoch = at.epoch + 1};
     return at;
@@ -135,10 +131,6 @@ static float rate_of(const struct mgb_run *run, const float *given)
 static enum mgb_status batch_get(struct mgb_run *run, struct mgb_batch_request batch)
 {
     int slot = run->slot;
-#ifdef MGB_MUTANT_STALE_FLIP
-    if (run->step > 0)
-        slot = 1 - slot;
-#endif
     MGB_TRY(mgb_prefetch_wait(run->prefetch, slot, batch));
     if (!run->guarded) /* its arenas are closed while tasks run */
         mgb_prefetch_begin(run->prefetch, 1 - slot,

@@ -6,6 +6,13 @@
 #define MOST_QUEUES 1024
 
 static int64_t copied[MOST_DEVICES][MOST_DEVICES], reduced;
+static int closed;
+static bool peeking;
+static struct {
+    int device;
+    void *base;
+} arenas[3 * MOST_DEVICES];
+static int arena_count;
 static struct {
     struct mgb_queue *queue;
     struct mgb_queue_request request;
@@ -18,6 +25,17 @@ void counting_reset(void)
         for (int k = 0; k < MOST_DEVICES; k++)
             copied[i][k] = 0;
     reduced = 0;
+    closed = 0;
+}
+
+int counting_closed(void)
+{
+    return closed;
+}
+
+void counting_peek(bool on)
+{
+    peeking = on;
 }
 
 int64_t counting_copied(int from, int to)
@@ -74,16 +92,24 @@ static enum mgb_status counting_kernel(void *context, struct mgb_kernel **out,
 
 static enum mgb_status counting_arena_make(void *context, void **base, int device, int64_t bytes)
 {
-    return mgb_host_backend.arena_make(context, base, device, bytes);
+    MGB_TRY(mgb_host_backend.arena_make(context, base, device, bytes));
+    assert_true(arena_count < 3 * MOST_DEVICES);
+    arenas[arena_count].device = device;
+    arenas[arena_count++].base = *base;
+    return MGB_OK;
 }
 
 static void counting_arena_free(void *context, int device, void *base, int64_t bytes)
 {
+    for (int i = 0; i < arena_count; i++)
+        if (arenas[i].base == base)
+            arenas[i--] = arenas[--arena_count];
     mgb_host_backend.arena_free(context, device, base, bytes);
 }
 
 static enum mgb_status counting_protect(void *context, void *base, int64_t bytes, bool accessible)
 {
+    closed += !accessible;
     return mgb_host_backend.protect(context, base, bytes, accessible);
 }
 
@@ -145,9 +171,19 @@ static enum mgb_status counting_drain(void *context, int64_t timeout_ns)
     return mgb_host_backend.drain(context, timeout_ns);
 }
 
+static void others_read(struct mgb_queue *queue)
+{
+    for (int i = 0; i < known_count; i++)
+        for (int k = 0; known[i].queue == queue && k < arena_count; k++)
+            if (arenas[k].device != known[i].request.device)
+                (void)*(volatile unsigned char *)arenas[k].base;
+}
+
 static enum mgb_status counting_launch(struct mgb_queue *queue, struct mgb_kernel *kernel,
                                        const struct mgb_launch *launch)
 {
+    if (peeking)
+        others_read(queue);
     return mgb_host_backend.launch(queue, kernel, launch);
 }
 

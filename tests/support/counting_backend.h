@@ -10,6 +10,10 @@ void counting_reset(void);
 /* Bytes of copies enqueued on the link since the last reset; from == to: none are counted. */
 int64_t counting_copied(int from, int to);
 int64_t counting_all_copied(void);
+/* Arenas made inaccessible since then. */
+int counting_closed(void);
+/* From now on every launch first reads a byte of every arena of other devices, as faulty code might. */
+void counting_peek(bool on);
 /* Bytes that one participant put into all-reduces since then. */
 int64_t counting_reduced(void);
 

@@ -155,6 +155,44 @@ static void dropout_does_not_depend_on_the_split(void **state)
     mgb_graph_free(graph);
 }
 
+/* Every row is a number of its own and the rate is 0, so that a step's loss tells which rows it was given. */
+static void a_step_is_given_the_rows_of_its_batch(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = scalar_model();
+    enum { ROWS = 11, BATCH = 4, STEPS = 9 };
+    float x[ROWS], target[ROWS] = {0};
+    for (int i = 0; i < ROWS; i++)
+        x[i] = (float)(1 << i);
+    const void *arrays[] = {x, target};
+    struct mgb_source source;
+    assert_ok(mgb_source_memory(&source, graph, arrays, ROWS, false));
+    for (int guarded = 0; guarded < 2; guarded++) {
+        struct training training = {.graph = graph,
+                                    .source = &source,
+                                    .options = "gpus=2 global_batch=4",
+                                    .optimizer = training_sgd(0, 0),
+                                    .guarded = guarded};
+        struct mgb_run *run = training_open(&training);
+        const float one = 1.0f;
+        double losses[STEPS];
+        assert_ok(mgb_run_write(run, &one, 0, -1));
+        for (int i = 0; i < STEPS; i++)
+            training_step(run, 1, losses + i);
+        for (int i = 0, first = 0; i < STEPS; i++) {
+            int rows = first + BATCH > ROWS ? ROWS - first : BATCH;
+            double wanted = 0;
+            for (int k = first; k < first + rows; k++)
+                wanted += (double)x[k] * (double)x[k] / rows;
+            assert_true(losses[i] == wanted);
+            first = first + rows == ROWS ? 0 : first + rows;
+        }
+        mgb_run_close(run);
+    }
+    mgb_source_close(&source);
+    mgb_graph_free(graph);
+}
+
 static void order_and_gaps_in_the_list_of_gpus_do_not_matter(void **state)
 {
     (void)state;
@@ -180,6 +218,7 @@ int main(void)
         cmocka_unit_test(any_batch_runs_on_any_number_of_towers),
         cmocka_unit_test(a_last_batch_of_one_row_leaves_other_towers_idle),
         cmocka_unit_test(dropout_does_not_depend_on_the_split),
+        cmocka_unit_test(a_step_is_given_the_rows_of_its_batch),
         cmocka_unit_test(order_and_gaps_in_the_list_of_gpus_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
