@@ -14,10 +14,11 @@ static void name_check(lua_State *L, const char *name)
     for (const char *c = name; *c; c++)
         good = good && (isalnum((unsigned char)*c) || strchr("._-", *c));
     if (!good)
-        luaL_error(L,
-                   "require: \"%s\" is not a module name: names joined by dots expected, as in "
-                   "\"models.resnet50\"",
-                   name);
+        mgb_script_fail(
+            L,
+            "require: \"%s\" is not a module name: names joined by dots expected, as in "
+            "\"models.resnet50\"",
+            name);
 }
 
 /* Tries root/name.lua and root/name/init.lua; on success their path is on the top. Otherwise both are added to the list
@@ -59,7 +60,7 @@ static void module_missing(lua_State *L, const char *name, const char *tried)
                                "\n  ./%s is there, but the working directory is not searched: add "
                                "--lua-path .",
                                here);
-    luaL_error(L, "module '%s' not found; looked for%s%s", name, tried, hint);
+    mgb_script_fail(L, "module '%s' not found; looked for%s%s", name, tried, hint);
 }
 
 static int module_load(lua_State *L)
@@ -87,7 +88,7 @@ static void ring_enter(lua_State *L, const char *name)
 {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LOADING);
     if (lua_getfield(L, -1, name) != LUA_TNIL)
-        luaL_error(L, "module '%s' requires itself, directly or through another module", name);
+        mgb_script_fail(L, "module '%s' requires itself, directly or through another module", name);
     lua_pop(L, 1);
     lua_createtable(L, 0, 1);
     lua_pushstring(L, name);

@@ -200,11 +200,17 @@ function nn.model(name, fn, spec)
   return model_new(name, { fn = fn, declared = o.options or {}, given = {}, build = o.build or "once" })
 end
 
--- The model of a name ("mnist_cnn": models/mnist_cnn.lua beside the script, then in the other places of require).
+-- The model of a name ("mnist_cnn": models/mnist_cnn.lua beside the script, then in the other places of require), or of a
+-- file relative to the script.
+local function model_find(name)
+  if name:match("%.lua$") then return dofile(host.script_path(name)) end
+  return require(name:find(".", 1, true) and name or "models." .. name)
+end
+
 function mgb.model(name, options)
   local model = name
   if type(name) == "string" then
-    model = require(name:find("[./]") and name or "models." .. name)
+    model = model_find(name)
     if not is_model(model) then
       host.fail(("mgb.model: '%s' returns %s, not a model: it should end in return nn.model(...)")
                 :format(name, host.describe(model)))
@@ -230,4 +236,11 @@ function host.graph_build(model, towers)
   end
   build.graph:finish()
   return build.graph, host.json(options_merged(s))
+end
+
+-- For commands: name, options as JSON and graph of the model of a name.
+function host.model_build(name, towers)
+  local model = mgb.model(name)
+  local graph, options = host.graph_build(model, host.built_by_tower(model) and towers or nil)
+  return model.name, options, graph
 end
