@@ -48,6 +48,7 @@ struct mgb_bucket {
     int first, count; /* into members */
     int64_t bytes;
     bool moved, done;          /* copies to `sum` are issued; the sum is */
+    int copy;                  /* the newest of those copies; -1: none was needed */
     int *buffers;              /* by class; -1: that class has none */
     int *arrivals;             /* by class: where it is read for the sum */
     struct mgb_operand total;  /* where the sum is, at `update` in the end */

@@ -42,16 +42,17 @@ static void bucket_allreduce(struct mgb_planner *planner, struct mgb_bucket *buc
 static void bucket_move(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
 {
     const char *name = mgb_plan_name(planner, "sum gradients %d", number);
+    bucket->copy = -1;
     for (int c = 0; c < planner->plan->class_count; c++) {
         bucket->arrivals[c] = bucket->buffers[c];
         if (bucket->buffers[c] < 0 || planner->stages[c].device == bucket->sum)
             continue;
         bucket->arrivals[c] = mgb_plan_add_buffer(planner, mgb_plan_name(planner, "arriving %d", number), c, bucket->sum,
                                                   MGB_MEMORY_MERGE, bucket->bytes);
-        int task = mgb_plan_add_copy(planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF,
-                                     mgb_plan_whole(planner, bucket->arrivals[c]),
-                                     mgb_plan_whole(planner, bucket->buffers[c]), name);
-        backward_await(planner, c, task);
+        bucket->copy = mgb_plan_add_copy(planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF,
+                                         mgb_plan_whole(planner, bucket->arrivals[c]),
+                                         mgb_plan_whole(planner, bucket->buffers[c]), name);
+        backward_await(planner, c, bucket->copy);
     }
     bucket->moved = true;
 }
@@ -112,7 +113,7 @@ static void bucket_forward(struct mgb_planner *planner, struct mgb_bucket *bucke
     bucket->total = mgb_plan_whole(planner, buffer);
 }
 
-/* The newest task is what completed the bucket, unless nothing had to be done: then backward itself did. */
+/* What completed the bucket: the newest task, or where there was nothing to add the copy, or backward itself. */
 static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
 {
     int before = planner->tasks.count;
@@ -123,7 +124,7 @@ static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket
     if (planner->tasks.count > before)
         commit_add(planner, planner->tasks.count - 1, MGB_OWN);
     else
-        commit_add(planner, planner->stages[class].last, MGB_EACH_TOWER);
+        commit_add(planner, bucket->copy >= 0 ? bucket->copy : planner->stages[class].last, MGB_EACH_TOWER);
 }
 
 static bool sum_device_works(const struct mgb_planner *planner, int device)

@@ -132,6 +132,17 @@ static void one_tower_sums_nothing(void **state)
     }
 }
 
+static void the_gradients_of_a_single_busy_tower_are_awaited_where_they_arrive(void **state)
+{
+    (void)state; /* one row: tower 0 alone has gradients, two other devices update */
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 1, .home = PLAN_SPREAD,
+                                     .original = PLAN_SPREAD, .sum = 2, .update = PLAN_SPREAD};
+    struct fixture f = fixture_make(model_mlp(), &setup);
+    assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_REDUCE, MGB_PHASE_SUM), 0);
+    assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE), 3);
+    fixture_done(&f);
+}
+
 static void spread_sums_each_variable_at_its_own_place(void **state)
 {
     (void)state;
@@ -237,6 +248,7 @@ int main(void)
         cmocka_unit_test(without_overlap_nothing_leaves_before_backward_ends),
         cmocka_unit_test(sums_are_in_tower_order_whatever_the_classes),
         cmocka_unit_test(one_tower_sums_nothing),
+        cmocka_unit_test(the_gradients_of_a_single_busy_tower_are_awaited_where_they_arrive),
         cmocka_unit_test(spread_sums_each_variable_at_its_own_place),
         cmocka_unit_test(the_norm_is_taken_in_variable_order),
         cmocka_unit_test(the_clip_factor_adds_in_variable_order_over_all_devices),
