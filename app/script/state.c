@@ -227,8 +227,10 @@ static int main_run(lua_State *L)
     if (job->path) {
         mgb_script_load_file(L, job->path);
     } else {
-        mgb_script_note_chunk(L, "=(command line)", NULL, job->text);
-        if (luaL_loadbufferx(L, job->text, strlen(job->text), "=(command line)", "t") != LUA_OK)
+        const char *name = job->inner ? job->inner : "=(command line)";
+        if (!job->inner)
+            mgb_script_note_chunk(L, name, NULL, job->text);
+        if (luaL_loadbufferx(L, job->text, strlen(job->text), name, "t") != LUA_OK)
             return lua_error(L);
     }
     for (int i = 0; i < script->word_count; i++) {
@@ -290,6 +292,13 @@ enum mgb_status mgb_script_run_function(struct mgb_script *script, lua_CFunction
                                         void *argument)
 {
     return main_call(script, (struct main_job){.function = function, .argument = argument});
+}
+
+enum mgb_status mgb_script_run_inner(struct mgb_script *script, const char *text)
+{
+    free(script->script_dir);
+    script->script_dir = NULL;
+    return main_call(script, (struct main_job){.text = text, .inner = MGB_SCRIPT_INNER "command"});
 }
 
 const char *mgb_script_help_get(const struct mgb_script *script)

@@ -49,6 +49,8 @@ void mgb_script_free(struct mgb_script *script); /* NULL is fine; runs pending f
  * stopped after showing its help. */
 enum mgb_status mgb_script_run_file(struct mgb_script *script, const char *path);
 enum mgb_status mgb_script_run_text(struct mgb_script *script, const char *text);
+/* A text that is part of the program: never shown in messages and tracebacks. */
+enum mgb_status mgb_script_run_inner(struct mgb_script *script, const char *text);
 
 /* The failure of the last run; borrowed until the next run. */
 const struct mgb_script_error *mgb_script_error_get(const struct mgb_script *script);
