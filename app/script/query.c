@@ -237,14 +237,18 @@ static int is_interrupted(lua_State *L)
     return 1;
 }
 
+/* restarted() -> true when this process took over after a crash */
+static int is_restarted(lua_State *L)
+{
+    lua_pushboolean(L, services_get(L)->restarted);
+    return 1;
+}
+
 void mgb_script_bind_query(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"query", database_query},
-                                    {"print_table", table_print},
-                                    {"number_text", number_text},
-                                    {"progress", progress_show},
-                                    {"restartable", point_tell},
-                                    {"interrupted", is_interrupted},
-                                    {NULL, NULL}};
+    static const luaL_Reg lent[] = {{"query", database_query},    {"print_table", table_print},
+                                    {"number_text", number_text}, {"progress", progress_show},
+                                    {"restartable", point_tell},  {"interrupted", is_interrupted},
+                                    {"restarted", is_restarted},  {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

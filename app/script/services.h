@@ -67,6 +67,7 @@ struct script_losses {
 
 struct script_services {
     void *context;
+    bool restarted; /* this process took over after a crash: sweeps go on where it happened */
 
     /* MGB_OOM: the placement does not fit; the run row says so, nothing is held. */
     enum mgb_status (*open)(void *context, struct script_session **out,

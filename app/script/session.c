@@ -359,6 +359,18 @@ static int sweep_finish(lua_State *L)
     return 0;
 }
 
+/* Failures that say nothing about what was asked: the next thing asked for would meet them too. */
+static void statuses_push(lua_State *L)
+{
+    static const enum mgb_status of_machine[] = {MGB_NO_MEMORY, MGB_IO, MGB_BUSY, MGB_INTERRUPTED,
+                                                 MGB_STATE};
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++) {
+        lua_pushboolean(L, true);
+        lua_rawseti(L, -2, of_machine[i]);
+    }
+}
+
 void mgb_script_bind_session(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"step", session_step},         {"figures", session_figures},
@@ -380,4 +392,6 @@ void mgb_script_bind_session(lua_State *L)
     lua_setfield(L, -2, "sweep_finish");
     lua_pushinteger(L, MGB_OOM);
     lua_setfield(L, -2, "status_oom");
+    statuses_push(L);
+    lua_setfield(L, -2, "status_of_machine");
 }

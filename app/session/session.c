@@ -117,8 +117,9 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
     snprintf(message, sizeof message, "%s", mgb_message_get());
     if (session->run_id)
         mgb_session_finish_run(session, MGB_OUTCOME_ERROR, message);
-    else if (status == MGB_OOM)
-        mgb_session_record_refused(hub, request, MGB_OUTCOME_OOM, message);
+    else if (status == MGB_OOM || request->point) /* a point of a sweep always has its row */
+        mgb_session_record_refused(
+            hub, request, status == MGB_OOM ? MGB_OUTCOME_OOM : MGB_OUTCOME_ERROR, message);
     session_free(session);
     if (status == MGB_OOM)
         mgb_fail_oom(oom.device, oom.needed, oom.available, "");
