@@ -56,10 +56,6 @@ static int class_find(struct mgb_plan *plan, struct class_key *keys, struct clas
 /* Rows of tower `t` when `rows` are split over `towers`. */
 static int rows_split(int rows, int towers, int t)
 {
-#ifdef MGB_MUTANT_LOST_LAST_ROW
-    if (t == towers - 1 && rows % towers != 0)
-        return rows / towers - 1 > 0 ? rows / towers - 1 : 0;
-#endif
     return rows / towers + (t < rows % towers);
 }
 

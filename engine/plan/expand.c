@@ -44,12 +44,7 @@ static int each_tower(const struct mgb_plan *plan, int begin, int count, int *us
         n++;
     }
     *used = n;
-    for (int k = 0; k < plan->tower_count; k++) {
-#ifdef MGB_MUTANT_WRONG_TOWER_ORDER
-        int t = plan->tower_count - 1 - k;
-#else
-        int t = k;
-#endif
+    for (int t = 0; t < plan->tower_count; t++) {
         for (int i = 0; i < n; i++) {
             if (plan->buffers[plan->operands[begin + i].buffer].class != plan->towers[t].class)
                 continue;

@@ -162,9 +162,6 @@ static void weights_seat(struct mgb_planner *planner, struct mgb_stage *stage)
             continue;
         const struct mgb_bundle *bundle = &planner->bundles.at[planner->bundle_of[v]];
         bool here = planner->mirrored || bundle->home == stage->device;
-#ifdef MGB_MUTANT_CROSS_ARENA_READ
-        here = true;
-#endif
         int own = mgb_plan_variable(planner, stage, v);
         if (here && mgb_plan_concerns(planner, stage, bundle->scope))
             stage->weights[own] = mgb_plan_part(bundle->buffers[planner->mirrored ? stage->class : 0],

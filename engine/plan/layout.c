@@ -61,10 +61,6 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
         struct mgb_buffer *buffer = &planner->buffers.at[b];
         if (planner->drafts.at[b].keep >= 0)
             lifetime_extend(buffer, planner->drafts.at[b].keep);
-#ifdef MGB_MUTANT_OVERLAPPING_BUFFERS
-        if (buffer->category == MGB_MEMORY_ACTIVATIONS && buffer->last > buffer->first)
-            buffer->last--;
-#endif
         if (buffer->arena == MGB_ARENA_LASTING || buffer->first < 0) {
             buffer->first = 0;
             buffer->last = buffer->arena == MGB_ARENA_LASTING ? (end > 0 ? end : 0) : 0;

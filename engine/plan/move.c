@@ -40,14 +40,6 @@ static enum mgb_role role_before(enum mgb_role role)
 /* The authoritative storage of the old plan that `storage` is filled from; NULL: it starts as zero. */
 static const struct mgb_storage *source_find(const struct move *m, const struct mgb_storage *storage)
 {
-#ifdef MGB_MUTANT_SLOT_LEFT_BEHIND
-    if (storage->role == MGB_ROLE_SLOT)
-        return NULL;
-#endif
-#ifdef MGB_MUTANT_RELOCATION_WITHOUT_VALUES
-    if (storage->role == MGB_ROLE_MASTER)
-        return NULL;
-#endif
     if (storage->role == MGB_ROLE_SLOT && m->from->optimizer.kind != m->to->optimizer.kind)
         return NULL;
     for (int i = 0; i < m->from->storage_count; i++) {

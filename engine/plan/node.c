@@ -131,10 +131,6 @@ static float node_scale(const struct placing *p)
     const struct mgb_node *node = p->node;
     if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD)
         return 1;
-#ifdef MGB_MUTANT_NAIVE_MEAN
-    if (p->stage->class != MGB_ROOT)
-        return node->a.loss.weight / (float)(p->planner->plan->tower_count * p->stage->rows);
-#endif
     return node->a.loss.weight / (float)p->planner->plan->global_rows;
 }
 

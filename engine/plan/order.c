@@ -81,11 +81,6 @@ static void need_touch(struct order *o, const struct touch *touch, int other)
     const struct touch *before = &o->touches.at[other];
     if (before->task == touch->task)
         return;
-#ifdef MGB_MUTANT_DROPPED_WAIT
-    if (o->planner->tasks.at[before->task].phase == MGB_PHASE_JOIN &&
-        o->planner->tasks.at[touch->task].kind == MGB_TASK_COMPUTE)
-        return;
-#endif
     need_add(o, touch->task, before->task, tower_of(o, touch, before));
 }
 

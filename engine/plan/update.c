@@ -29,10 +29,6 @@ struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner, const st
     struct mgb_operand at = stage ? mgb_plan_whole(planner, bucket->buffers[stage->class]) : bucket->total;
     at.offset += planner->bucket_offset[variable];
     at.bytes = planner->graph->variables[variable].info.bytes;
-#ifdef MGB_MUTANT_BUCKET_SHIFTED
-    if (at.offset >= MGB_ALIGNMENT)
-        at.offset -= MGB_ALIGNMENT;
-#endif
     return at;
 }
 
@@ -79,12 +75,8 @@ static void bundle_visit(struct mgb_planner *planner, struct mgb_bundle *bundle,
 
 static void commit_await(struct mgb_planner *planner, int task)
 {
-#ifndef MGB_MUTANT_UPDATE_TOO_EARLY
     for (int i = 0; i < planner->commits.count; i++)
         mgb_plan_add_wait(planner, task, planner->commits.at[i].task, planner->commits.at[i].tower);
-#else
-    (void)planner, (void)task;
-#endif
 }
 
 static void root_update(struct mgb_planner *planner)

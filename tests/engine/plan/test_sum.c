@@ -162,6 +162,19 @@ static struct mgb_optimizer clipped(void)
     return optimizer;
 }
 
+/* Where tower 0 writes the gradient of a variable in its bucket. */
+static int64_t gradient_offset(const struct fixture *f, int variable)
+{
+    int tensor = f->graph->variables[variable].gradient;
+    for (int i = 0; i < f->plan->task_count; i++) {
+        const struct mgb_task *task = &f->plan->tasks[i];
+        if (task->class == 0 && task->kind == MGB_TASK_COMPUTE && task->node == f->graph->tensors[tensor].node)
+            return operand_of(f->plan, i, task->input_count + f->graph->tensors[tensor].slot)->offset;
+    }
+    fail();
+    return -1;
+}
+
 static void the_norm_is_taken_in_variable_order(void **state)
 {
     (void)state; /* gradients lie in order of readiness; the norm must not */
@@ -169,8 +182,10 @@ static void the_norm_is_taken_in_variable_order(void **state)
     struct fixture f = fixture_make(model_mlp(), &setup);
     int norm = plan_find_task(f.plan, MGB_TASK_NORM, MGB_PHASE_UPDATE, 0);
     assert_int_equal(f.plan->tasks[norm].operand_count, 5);
-    for (int v = 0; v < 4; v++)
+    for (int v = 0; v < 4; v++) {
         assert_int_equal(operand_of(f.plan, norm, 1 + v)->bytes, f.graph->variables[v].info.bytes);
+        assert_int_equal(operand_of(f.plan, norm, 1 + v)->offset, gradient_offset(&f, v));
+    }
     fixture_done(&f);
 }
 
