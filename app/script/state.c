@@ -210,6 +210,7 @@ void mgb_script_free(struct mgb_script *script)
 
 struct main_job {
     const char *path, *text;
+    const char *inner; /* chunk name of a text that is part of the program */
     lua_CFunction function; /* instead of both, called with `argument` */
     void *argument;
 };
