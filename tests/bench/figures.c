@@ -1,0 +1,55 @@
+/* Arguments, the batch, order statistics. */
+#include "tests/bench/figures.h"
+
+#include "tests/support/check.h"
+#include "tests/support/model.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct bench bench_make(int argc, char **argv)
+{
+    struct bench bench = {.batch = argc > 1 ? atoi(argv[1]) : 128,
+                          .threads = argc > 2 ? atoi(argv[2]) : 2,
+                          .steps = argc > 3 ? atoi(argv[3]) : 20,
+                          .graph = model_mnist_cnn(),
+                          .optimizer = training_sgd(0.01f, 0.9f),
+                          .seed = 1,
+                          .warm_up = 3};
+    if (bench.batch < 1 || bench.threads < 1 || bench.steps < 1) {
+        fprintf(stderr, "usage: %s [batch] [threads] [steps]\n", argv[0]);
+        exit(2);
+    }
+    bench.data = training_data_make(bench.graph, bench.batch, false, bench.seed);
+    bench.ns = calloc((size_t)bench_steps(&bench), sizeof *bench.ns);
+    assert_non_null(bench.ns);
+    return bench;
+}
+
+void bench_free(struct bench *bench)
+{
+    training_data_done(&bench->data);
+    mgb_graph_free(bench->graph);
+    free(bench->ns);
+}
+
+int bench_steps(const struct bench *bench)
+{
+    return bench->warm_up + bench->steps;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void bench_print(const char *name, struct bench *bench, double loss)
+{
+    int64_t *ns = bench->ns + bench->warm_up;
+    int n = bench->steps;
+    qsort(ns, (size_t)n, sizeof *ns, compare);
+    double median = 0.5 * (double)(ns[(n - 1) / 2] + ns[n / 2]);
+    printf("%s batch=%d threads=%d steps=%d median_ms=%.3f min_ms=%.3f tenth_ms=%.3f loss=%.9g\n",
+           name, bench->batch, bench->threads, n, median * 1e-6, (double)ns[0] * 1e-6,
+           (double)ns[n / 10] * 1e-6, loss);
+}

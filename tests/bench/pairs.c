@@ -1,0 +1,183 @@
+/* Runs two commands in turn and compares a figure that each prints as name=value:
+ *     bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A [argument ...] -- B [argument ...]
+ * Prints the ratio scale * A / B of the medians and the median of the ratios pair by pair, each with a 95 % interval from
+ * 2000 resamples of the pairs (fixed seed). Who goes first changes from pair to pair. -e: a figure that both must print
+ * alike. Exit code 1 when a command fails, 2 for wrong usage. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST = 200, RESAMPLES = 2000 };
+
+struct pairs {
+    int count;
+    double scale;
+    const char *figure, *equal;
+    char **command[2];
+    double value[2][MOST];
+};
+
+static void stop(const char *what, const char *which)
+{
+    fprintf(stderr, "bench_pairs: %s: %s\n", which, what);
+    exit(1);
+}
+
+/* Standard output of the command; ends this program when it fails. */
+static void output_get(char *out, size_t size, char **command)
+{
+    int ends[2], status = 0;
+    size_t length = 0;
+    if (pipe(ends) != 0)
+        stop(strerror(errno), "pipe");
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execvp(command[0], command);
+        fprintf(stderr, "bench_pairs: %s: %s\n", command[0], strerror(errno));
+        _exit(127);
+    }
+    close(ends[1]);
+    for (ssize_t got;
+         length + 1 < size && (got = read(ends[0], out + length, size - 1 - length)) > 0;)
+        length += (size_t)got;
+    out[length] = '\0';
+    close(ends[0]);
+    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
+        stop("failed", command[0]);
+}
+
+/* The text after name=; ends this program when it is not there. */
+static const char *figure_find(const char *output, const char *name, char **command)
+{
+    size_t length = strlen(name);
+    for (const char *at = output; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == output || at[-1] == ' ' || at[-1] == '\n') && at[length] == '=')
+            return at + length + 1;
+    stop(name, "a command did not print");
+    return command[0];
+}
+
+static void pair_run(struct pairs *pairs, int pair)
+{
+    char output[2][4096], equal[2][64] = {"", ""};
+    for (int turn = 0; turn < 2; turn++) {
+        int side = (turn + pair) % 2;
+        char **command = pairs->command[side];
+        output_get(output[side], sizeof output[side], command);
+        pairs->value[side][pair] = strtod(figure_find(output[side], pairs->figure, command), NULL);
+        if (pairs->equal)
+            sscanf(figure_find(output[side], pairs->equal, command), "%63s", equal[side]);
+    }
+    if (strcmp(equal[0], equal[1]) != 0) {
+        fprintf(stderr, "bench_pairs: %s is %s and %s\n", pairs->equal, equal[0], equal[1]);
+        exit(1);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+static uint64_t random_next(uint64_t *state) /* splitmix64, public domain, Vigna 2015 */
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+/* Ratio of the medians of the pairs named by `pick`, and the median of their ratios. */
+static void ratios_get(double *of_medians, double *paired, const struct pairs *pairs,
+                       const int *pick)
+{
+    double a[MOST], b[MOST], ratio[MOST];
+    for (int i = 0; i < pairs->count; i++) {
+        a[i] = pairs->value[0][pick[i]];
+        b[i] = pairs->value[1][pick[i]];
+        ratio[i] = pairs->scale * a[i] / b[i];
+    }
+    *of_medians = pairs->scale * median(a, pairs->count) / median(b, pairs->count);
+    *paired = median(ratio, pairs->count);
+}
+
+static void result_print(struct pairs *pairs)
+{
+    static double of_medians[RESAMPLES], paired[RESAMPLES];
+    int pick[MOST];
+    uint64_t state = 1;
+    double whole, whole_paired;
+    for (int r = 0; r < RESAMPLES; r++) {
+        for (int i = 0; i < pairs->count; i++)
+            pick[i] = (int)(random_next(&state) % (uint64_t)pairs->count);
+        ratios_get(&of_medians[r], &paired[r], pairs, pick);
+    }
+    qsort(of_medians, RESAMPLES, sizeof *of_medians, compare);
+    qsort(paired, RESAMPLES, sizeof *paired, compare);
+    for (int i = 0; i < pairs->count; i++)
+        pick[i] = i;
+    ratios_get(&whole, &whole_paired, pairs, pick);
+    int low = RESAMPLES * 25 / 1000, high = RESAMPLES * 975 / 1000 - 1;
+    printf(
+        "ratio=%.4f low=%.4f high=%.4f paired=%.4f paired_low=%.4f paired_high=%.4f a=%.3f b=%.3f "
+        "pairs=%d figure=%s\n",
+        whole, of_medians[low], of_medians[high], whole_paired, paired[low], paired[high],
+        median(pairs->value[0], pairs->count), median(pairs->value[1], pairs->count), pairs->count,
+        pairs->figure);
+}
+
+/* Splits what follows the options at "--"; false when it is not two commands. */
+static int commands_split(struct pairs *pairs, int argc, char **argv, int at)
+{
+    pairs->command[0] = argv + at;
+    for (int i = at; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            argv[i] = NULL;
+            pairs->command[1] = argv + i + 1;
+            return i > at && i + 1 < argc;
+        }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct pairs pairs = {.count = 15, .scale = 1, .figure = "median_ms"};
+    int option;
+    while ((option = getopt(argc, argv, "+n:f:s:e:")) != -1) {
+        if (option == 'n')
+            pairs.count = atoi(optarg);
+        else if (option == 'f')
+            pairs.figure = optarg;
+        else if (option == 's')
+            pairs.scale = atof(optarg);
+        else if (option == 'e')
+            pairs.equal = optarg;
+        else
+            return 2;
+    }
+    if (pairs.count < 1 || pairs.count > MOST || !commands_split(&pairs, argc, argv, optind)) {
+        fprintf(
+            stderr,
+            "usage: bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A ... -- B ...\n");
+        return 2;
+    }
+    for (int pair = 0; pair < pairs.count; pair++)
+        pair_run(&pairs, pair);
+    result_print(&pairs);
+    return 0;
+}

@@ -1,0 +1,70 @@
+/* Training steps of mnist_cnn by the engine: planner, executor, queues, events, prefetch and results.
+ *     bench_step [batch] [threads] [steps] [options]
+ * `batch` and `threads` are a device's; options are a placement's, "gpus=2" say. The time of a step is from its start to
+ * the start of the next one, so that what happens between steps counts. */
+#include "tests/bench/figures.h"
+
+#include "tests/support/check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct keeping {
+    struct bench *bench;
+    int at;
+    int64_t start_ns;
+    double loss;
+    bool phases;
+};
+
+static void device_print(const struct mgb_device_times *times)
+{
+    printf("device %d:", times->device);
+    for (int p = 0; p < MGB_PHASE_COUNT; p++)
+        printf(" %s %.3f", mgb_phase_name((enum mgb_phase)p), (double)times->exposed[p] * 1e-6);
+    printf(" ms\n");
+}
+
+static bool step_keep(void *context, const struct mgb_step_result *result)
+{
+    struct keeping *keeping = context;
+    if (keeping->at > 0)
+        keeping->bench->ns[keeping->at - 1] = result->start_ns - keeping->start_ns;
+    keeping->start_ns = result->start_ns;
+    if (keeping->at++ < bench_steps(keeping->bench))
+        keeping->loss = result->loss;
+    for (int i = 0; keeping->phases && keeping->at == 10 && i < result->device_count; i++)
+        device_print(&result->devices[i]);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = bench_make(argc, argv);
+    const char *wanted = argc > 4 ? argv[4] : "gpus=1";
+    const char *gpus = strstr(wanted, "gpus=");
+    int devices = gpus ? atoi(gpus + 5) : 1;
+    if (devices < 1)
+        devices = 1;
+    char options[256];
+    snprintf(options, sizeof options, "%s batch=%d threads=%d", wanted, bench.batch, bench.threads);
+    struct training_data data =
+        training_data_make(bench.graph, (int64_t)bench.batch * devices, false, bench.seed);
+    struct training training = {.graph = bench.graph,
+                                .source = &data.source,
+                                .optimizer = bench.optimizer,
+                                .options = options,
+                                .seed = bench.seed,
+                                .cores = bench.threads * devices};
+    struct mgb_run *run = training_open(&training);
+    struct keeping keeping = {.bench = &bench, .phases = getenv("MGB_BENCH_PHASES") != NULL};
+    struct mgb_step_sink sink = {&keeping, step_keep};
+    int64_t done;
+    assert_ok(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = bench_steps(&bench) + 1},
+                           &sink));
+    bench_print(wanted, &bench, keeping.loss);
+    mgb_run_close(run);
+    training_data_done(&data);
+    bench_free(&bench);
+    return 0;
+}
