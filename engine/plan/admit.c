@@ -18,7 +18,8 @@ static int64_t device_limit(const struct mgb_plan *plan, int device, int64_t gpu
     return limit;
 }
 
-enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also, int64_t gpu_memory)
+enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also,
+                               int64_t gpu_memory)
 {
     for (int i = 0; i < plan->use_count; i++) {
         const struct mgb_device_use *use = &plan->uses[i];
@@ -30,8 +31,9 @@ enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_pla
         char name[MGB_DEVICE_NAME_MAX];
         mgb_device_format(name, plan->topology->devices[use->device].name);
         return mgb_fail_oom(name, need, limit,
-                            need > use->peak_bytes ? "weights of the old and the new placement during the move"
-                                                   : "the step plan; use a smaller batch or more devices");
+                            need > use->peak_bytes
+                                ? "weights of the old and the new placement during the move"
+                                : "the step plan; use a smaller batch or more devices");
     }
     return MGB_OK;
 }

@@ -18,8 +18,10 @@ static int ready_compare(const void *a, const void *b)
 
 static int64_t bucket_limit(const struct mgb_planner *planner)
 {
-    bool chosen = planner->placement->strategy == MGB_GRADIENTS || planner->placement->strategy == MGB_ALLREDUCE;
-    return chosen && planner->placement->bucket_bytes > 0 ? planner->placement->bucket_bytes : MGB_BUNDLE_BYTES;
+    bool chosen = planner->placement->strategy == MGB_GRADIENTS ||
+                  planner->placement->strategy == MGB_ALLREDUCE;
+    return chosen && planner->placement->bucket_bytes > 0 ? planner->placement->bucket_bytes
+                                                          : MGB_BUNDLE_BYTES;
 }
 
 /* The newest bucket that goes the variable's way and has room, or a new one. */
@@ -76,10 +78,12 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
     const char *name = mgb_plan_name(planner, "gradients %d", number);
     for (int c = 0; c < plan->class_count; c++) {
         const struct mgb_stage *stage = &planner->stages[c];
-        bool takes_part = mgb_plan_concerns(planner, stage, bucket->scope) && (stage->rows > 0 || collective);
+        bool takes_part =
+            mgb_plan_concerns(planner, stage, bucket->scope) && (stage->rows > 0 || collective);
         bucket->arrivals[c] = -1;
-        bucket->buffers[c] =
-            takes_part ? mgb_plan_add_buffer(planner, name, c, MGB_SELF, MGB_MEMORY_GRADIENTS, bucket->bytes) : -1;
+        bucket->buffers[c] = takes_part ? mgb_plan_add_buffer(planner, name, c, MGB_SELF,
+                                                              MGB_MEMORY_GRADIENTS, bucket->bytes)
+                                        : -1;
     }
 }
 

@@ -41,9 +41,15 @@ int mgb_plan_add_buffer(struct mgb_planner *planner, const char *name, int class
                         enum mgb_memory_category category, int64_t bytes)
 {
     bool strided = class != MGB_ROOT && place != MGB_SELF;
-    struct mgb_buffer buffer = {.name = name, .class = class, .device = place, .arena = MGB_ARENA_STEP,
-                                .category = category, .stride = strided ? mgb_plan_align(bytes) : 0,
-                                .bytes = bytes, .first = -1, .last = -1};
+    struct mgb_buffer buffer = {.name = name,
+                                .class = class,
+                                .device = place,
+                                .arena = MGB_ARENA_STEP,
+                                .category = category,
+                                .stride = strided ? mgb_plan_align(bytes) : 0,
+                                .bytes = bytes,
+                                .first = -1,
+                                .last = -1};
     if (!mgb_vector_push(&planner->buffers, buffer) ||
         !mgb_vector_push(&planner->drafts, (struct mgb_draft){.keep = -1})) {
         planner->failed = true;
@@ -60,12 +66,20 @@ int mgb_plan_add_lasting(struct mgb_planner *planner, const char *name, int clas
     return buffer;
 }
 
-int mgb_plan_add_task(struct mgb_planner *planner, enum mgb_task_kind kind, enum mgb_phase phase, int class,
-                      int place, const char *name)
+int mgb_plan_add_task(struct mgb_planner *planner, enum mgb_task_kind kind, enum mgb_phase phase,
+                      int class, int place, const char *name)
 {
-    struct mgb_task task = {.kind = kind, .phase = phase, .class = class, .device = place, .queue = MGB_QUEUE_COMPUTE,
-                            .from = -1, .node = -1, .scale = 1, .collective = -1,
-                            .operand_begin = planner->operands.count, .name = name};
+    struct mgb_task task = {.kind = kind,
+                            .phase = phase,
+                            .class = class,
+                            .device = place,
+                            .queue = MGB_QUEUE_COMPUTE,
+                            .from = -1,
+                            .node = -1,
+                            .scale = 1,
+                            .collective = -1,
+                            .operand_begin = planner->operands.count,
+                            .name = name};
     if (!mgb_vector_push(&planner->tasks, task)) {
         planner->failed = true;
         return 0;
@@ -89,14 +103,16 @@ void mgb_plan_add_wait(struct mgb_planner *planner, int task, int on, int tower)
         planner->failed = true;
 }
 
-int mgb_plan_add_copy(struct mgb_planner *planner, enum mgb_phase phase, int class, int to, int from,
-                      struct mgb_operand dst, struct mgb_operand src, const char *name)
+int mgb_plan_add_copy(struct mgb_planner *planner, enum mgb_phase phase, int class, int to,
+                      int from, struct mgb_operand dst, struct mgb_operand src, const char *name)
 {
     int task = mgb_plan_add_task(planner, MGB_TASK_COPY, phase, class, to, name);
     struct mgb_task *copy = &planner->tasks.at[task];
-    bool inside = (to == MGB_SELF) == (from == MGB_SELF) ? to == from
-                  : planner->plan->classes[class].tower_count == 1 &&
-                        mgb_plan_device(planner, class, to) == mgb_plan_device(planner, class, from);
+    bool inside =
+        (to == MGB_SELF) == (from == MGB_SELF)
+            ? to == from
+            : planner->plan->classes[class].tower_count == 1 &&
+                  mgb_plan_device(planner, class, to) == mgb_plan_device(planner, class, from);
     copy->bytes = dst.bytes;
     if (!inside) {
         copy->queue = MGB_QUEUE_COPY;
@@ -109,7 +125,8 @@ int mgb_plan_add_copy(struct mgb_planner *planner, enum mgb_phase phase, int cla
 
 struct mgb_operand mgb_plan_part(int buffer, int64_t offset, int64_t bytes)
 {
-    return (struct mgb_operand){.buffer = buffer, .tower = MGB_OWN, .offset = offset, .bytes = bytes};
+    return (struct mgb_operand){
+        .buffer = buffer, .tower = MGB_OWN, .offset = offset, .bytes = bytes};
 }
 
 struct mgb_operand mgb_plan_whole(const struct mgb_planner *planner, int buffer)
@@ -128,7 +145,8 @@ bool mgb_plan_trains(const struct mgb_planner *planner, int variable)
     return v->info.trainable && v->gradient >= 0;
 }
 
-int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage, int variable)
+int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage,
+                      int variable)
 {
     return mgb_graph_variable_of(planner->graph, variable, stage->tower);
 }

@@ -7,7 +7,8 @@
 int64_t mgb_plan_align(int64_t bytes);
 /* Zeroed, from the plan's pool; NULL marks the planner failed. */
 void *mgb_plan_alloc(struct mgb_planner *planner, size_t count, size_t size);
-const char *mgb_plan_name(struct mgb_planner *planner, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *mgb_plan_name(struct mgb_planner *planner, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A buffer; `place` is MGB_SELF or a device. Class buffers on a fixed device get their stride. */
 int mgb_plan_add_buffer(struct mgb_planner *planner, const char *name, int class, int place,
@@ -17,16 +18,18 @@ int mgb_plan_add_lasting(struct mgb_planner *planner, const char *name, int clas
                          enum mgb_memory_category category, int64_t bytes);
 
 /* A task on the compute queue of `stage`'s device (or of `device` for the root), without operands yet. */
-int mgb_plan_add_task(struct mgb_planner *planner, enum mgb_task_kind kind, enum mgb_phase phase, int class,
-                      int place, const char *name);
-void mgb_plan_add_operand(struct mgb_planner *planner, struct mgb_operand operand); /* to the newest task */
+int mgb_plan_add_task(struct mgb_planner *planner, enum mgb_task_kind kind, enum mgb_phase phase,
+                      int class, int place, const char *name);
+void mgb_plan_add_operand(struct mgb_planner *planner,
+                          struct mgb_operand operand); /* to the newest task */
 void mgb_plan_add_wait(struct mgb_planner *planner, int task, int on, int tower);
 
 /* A copy for `class` between two places (MGB_SELF or devices); inside one device it runs on the compute queue. */
-int mgb_plan_add_copy(struct mgb_planner *planner, enum mgb_phase phase, int class, int to, int from,
-                      struct mgb_operand dst, struct mgb_operand src, const char *name);
+int mgb_plan_add_copy(struct mgb_planner *planner, enum mgb_phase phase, int class, int to,
+                      int from, struct mgb_operand dst, struct mgb_operand src, const char *name);
 
-struct mgb_operand mgb_plan_whole(const struct mgb_planner *planner, int buffer); /* all of a buffer, plain, own */
+struct mgb_operand mgb_plan_whole(const struct mgb_planner *planner,
+                                  int buffer); /* all of a buffer, plain, own */
 struct mgb_operand mgb_plan_part(int buffer, int64_t offset, int64_t bytes);
 struct mgb_operand mgb_plan_nowhere(void);
 
@@ -35,9 +38,11 @@ int mgb_plan_device(const struct mgb_planner *planner, int class, int place);
 /* The device of that name in the topology's /cpu:0 is index 0. */
 #define MGB_HOST_DEVICE 0
 
-bool mgb_plan_trains(const struct mgb_planner *planner, int variable); /* has a gradient and is updated */
+bool mgb_plan_trains(const struct mgb_planner *planner,
+                     int variable); /* has a gradient and is updated */
 /* The variable of tower 0's build that `stage` uses under the name of `variable`. */
-int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage, int variable);
+int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage,
+                      int variable);
 /* Which towers use a variable: MGB_ALL_TOWERS, one tower, or (below that) all but those with a twin of it. */
 #define MGB_ALL_TOWERS -1
 int mgb_plan_scope(const struct mgb_planner *planner, int variable);
@@ -47,7 +52,8 @@ bool mgb_plan_concerns(const struct mgb_planner *planner, const struct mgb_stage
 /* node.c: runs a node on a stage: facts, aliases, in-place, buffers, task. */
 enum mgb_status mgb_plan_node(struct mgb_planner *planner, struct mgb_stage *stage, int node);
 /* Seats a tensor that arrived otherwise (copied, joined, read). */
-void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int tensor, struct mgb_operand at);
+void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int tensor,
+                   struct mgb_operand at);
 /* One of the counted reads of a tensor has been issued. */
 void mgb_plan_read(struct mgb_planner *planner, struct mgb_stage *stage, int tensor);
 
@@ -63,7 +69,8 @@ int mgb_plan_access(const struct mgb_task *task, int index, int slot_count);
 int mgb_plan_group(const struct mgb_planner *planner, int buffer);
 int mgb_plan_group_of(const struct mgb_planner *planner, int class, int place);
 int mgb_plan_group_count(const struct mgb_planner *planner);
-int64_t mgb_plan_extent(const struct mgb_planner *planner, int buffer); /* all instances and both input slots */
+int64_t mgb_plan_extent(const struct mgb_planner *planner,
+                        int buffer); /* all instances and both input slots */
 
 /* make.c: an empty plan with its pool; room for one of everything; what was added, handed over to the plan. */
 enum mgb_status mgb_plan_begin(struct mgb_plan **out);

@@ -67,8 +67,12 @@ static void duplicate_add(struct findings *f, int variable, int twin, int tower)
         int at = storage_device(plan, s);
         mgb_format(why, sizeof why, "tower %d trains '%s' on %s, its own copy of '%s'", tower,
                    plan->graph->variables[variable].info.name,
-                   mgb_device_format(device, plan->topology->devices[at].name), plan->graph->variables[twin].info.name);
-        finding_add(f, (struct mgb_finding){.variable = variable, .twin = twin, .device = at, .bytes = s->bytes}, why);
+                   mgb_device_format(device, plan->topology->devices[at].name),
+                   plan->graph->variables[twin].info.name);
+        finding_add(f,
+                    (struct mgb_finding){
+                        .variable = variable, .twin = twin, .device = at, .bytes = s->bytes},
+                    why);
     }
 }
 
@@ -100,8 +104,13 @@ static void leftovers_find(struct findings *f)
         mgb_format(why, sizeof why, "the clone of '%s' left the original on %s",
                    plan->graph->variables[s->variable].info.name,
                    mgb_device_format(device, plan->topology->devices[at].name));
-        finding_add(f, (struct mgb_finding){.variable = s->variable, .twin = s->variable, .leftover = true,
-                                            .device = at, .bytes = s->bytes}, why);
+        finding_add(f,
+                    (struct mgb_finding){.variable = s->variable,
+                                         .twin = s->variable,
+                                         .leftover = true,
+                                         .device = at,
+                                         .bytes = s->bytes},
+                    why);
     }
 }
 

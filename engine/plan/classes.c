@@ -69,12 +69,14 @@ static void towers_class(struct mgb_planner *planner, struct class_key *keys)
         tower->rows = rows_split(plan->global_rows, plan->tower_count, t);
         tower->first_row = row;
         row += tower->rows;
-        struct class_key key = {tower->rows, planner->rooted[tower->device] ? tower->device : -1, twins ? t : -1};
+        struct class_key key = {tower->rows, planner->rooted[tower->device] ? tower->device : -1,
+                                twins ? t : -1};
         int before = plan->class_count;
         tower->class = class_find(plan, keys, key);
         struct mgb_class *class = &plan->classes[tower->class];
         if (plan->class_count > before)
-            *class = (struct mgb_class){.rows = tower->rows, .first_tower = t, .lead = tower->device};
+            *class =
+                (struct mgb_class){.rows = tower->rows, .first_tower = t, .lead = tower->device};
         tower->instance = class->tower_count++;
     }
 }
@@ -98,12 +100,17 @@ static void stages_make(struct mgb_planner *planner)
     planner->stages = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *planner->stages);
     for (int c = 0; planner->stages && c < plan->class_count; c++) {
         const struct mgb_class *class = &plan->classes[c];
-        planner->stages[c] = (struct mgb_stage){.class = c, .device = class->lead, .place = MGB_SELF,
-                                                .tower = class->first_tower, .rows = class->rows};
+        planner->stages[c] = (struct mgb_stage){.class = c,
+                                                .device = class->lead,
+                                                .place = MGB_SELF,
+                                                .tower = class->first_tower,
+                                                .rows = class->rows};
         stage_fill(planner, &planner->stages[c]);
     }
-    int head = planner->placement->strategy == MGB_OUTPUTS ? planner->placement->loss_at : MGB_HOST_DEVICE;
-    planner->root = (struct mgb_stage){.class = MGB_ROOT, .device = head, .place = head, .rows = plan->global_rows};
+    int head =
+        planner->placement->strategy == MGB_OUTPUTS ? planner->placement->loss_at : MGB_HOST_DEVICE;
+    planner->root = (struct mgb_stage){
+        .class = MGB_ROOT, .device = head, .place = head, .rows = plan->global_rows};
     stage_fill(planner, &planner->root);
 }
 
@@ -111,7 +118,8 @@ enum mgb_status mgb_plan_classes(struct mgb_planner *planner)
 {
     struct mgb_plan *plan = planner->plan;
     size_t towers = (size_t)plan->tower_count;
-    planner->rooted = mgb_plan_alloc(planner, (size_t)plan->topology->device_count, sizeof *planner->rooted);
+    planner->rooted =
+        mgb_plan_alloc(planner, (size_t)plan->topology->device_count, sizeof *planner->rooted);
     plan->towers = mgb_plan_alloc(planner, towers, sizeof *plan->towers);
     struct class_key *keys = mgb_alloc(towers * sizeof *keys);
     struct mgb_class *classes = mgb_alloc(towers * sizeof *classes);

@@ -6,19 +6,22 @@
 
 static bool clips(const struct mgb_planner *planner)
 {
-    return planner->training && planner->request->optimizer.clip_norm > 0 && planner->member_count > 0;
+    return planner->training && planner->request->optimizer.clip_norm > 0 &&
+           planner->member_count > 0;
 }
 
 /* NORM over the gradients that are updated at `device` (-1: all, by `stage`); returns the buffer, number its parts. */
-static int norms_take(struct mgb_planner *planner, const struct mgb_stage *stage, int device, int *place)
+static int norms_take(struct mgb_planner *planner, const struct mgb_stage *stage, int device,
+                      int *place)
 {
     int class = stage ? stage->class : MGB_ROOT, count = 0;
     for (int v = 0; v < planner->graph->variable_count; v++)
         if (mgb_plan_updates(planner, v, device))
             place[v] = count++;
-    int buffer = mgb_plan_add_buffer(planner, "norms", class, stage ? MGB_SELF : device, MGB_MEMORY_WORKSPACE,
-                                     (int64_t)count * 4);
-    mgb_plan_add_task(planner, MGB_TASK_NORM, MGB_PHASE_UPDATE, class, stage ? MGB_SELF : device, "norm");
+    int buffer = mgb_plan_add_buffer(planner, "norms", class, stage ? MGB_SELF : device,
+                                     MGB_MEMORY_WORKSPACE, (int64_t)count * 4);
+    mgb_plan_add_task(planner, MGB_TASK_NORM, MGB_PHASE_UPDATE, class, stage ? MGB_SELF : device,
+                      "norm");
     mgb_plan_add_operand(planner, mgb_plan_whole(planner, buffer));
     for (int v = 0; v < planner->graph->variable_count; v++)
         if (mgb_plan_updates(planner, v, device))
@@ -29,7 +32,8 @@ static int norms_take(struct mgb_planner *planner, const struct mgb_stage *stage
 static void stage_clip(struct mgb_planner *planner, const struct mgb_stage *stage, int *place)
 {
     int norms = norms_take(planner, stage, -1, place);
-    int factor = mgb_plan_add_buffer(planner, "clip factor", stage->class, MGB_SELF, MGB_MEMORY_WORKSPACE, 4);
+    int factor = mgb_plan_add_buffer(planner, "clip factor", stage->class, MGB_SELF,
+                                     MGB_MEMORY_WORKSPACE, 4);
     mgb_plan_add_task(planner, MGB_TASK_CLIP, MGB_PHASE_UPDATE, stage->class, MGB_SELF, "clip");
     mgb_plan_add_operand(planner, mgb_plan_whole(planner, factor));
     mgb_plan_add_operand(planner, mgb_plan_whole(planner, norms));

@@ -16,14 +16,19 @@ struct mgb_place mgb_plan_place(const struct mgb_plan *plan, int buffer, int tow
     return place;
 }
 
-static struct mgb_flat_operand operand_flat(const struct mgb_plan *plan, int index, int task_tower, int tower)
+static struct mgb_flat_operand operand_flat(const struct mgb_plan *plan, int index, int task_tower,
+                                            int tower)
 {
     const struct mgb_operand *operand = &plan->operands[index];
     const struct mgb_buffer *buffer = &plan->buffers[operand->buffer];
     if (buffer->class == MGB_ROOT)
         tower = -1;
-    struct mgb_flat_operand flat = {.operand = index, .tower = tower, .bytes = operand->bytes, .flip = buffer->flip,
-                                    .layout = operand->layout, .place = mgb_plan_place(plan, operand->buffer, tower)};
+    struct mgb_flat_operand flat = {.operand = index,
+                                    .tower = tower,
+                                    .bytes = operand->bytes,
+                                    .flip = buffer->flip,
+                                    .layout = operand->layout,
+                                    .place = mgb_plan_place(plan, operand->buffer, tower)};
     flat.place.offset += operand->offset;
     if (task_tower >= 0)
         flat.place.offset += plan->towers[task_tower].first_row * operand->row_bytes;
@@ -31,7 +36,8 @@ static struct mgb_flat_operand operand_flat(const struct mgb_plan *plan, int ind
 }
 
 /* One a tower from operands[begin ..], at most `count` of them, one a class; *used says how many those were. */
-static int each_tower(const struct mgb_plan *plan, int begin, int count, int *used, struct mgb_flat_operand *out)
+static int each_tower(const struct mgb_plan *plan, int begin, int count, int *used,
+                      struct mgb_flat_operand *out)
 {
     int n = 0, written = 0;
     while (n < count && plan->operands[begin + n].tower == MGB_EACH_TOWER) {
@@ -56,7 +62,8 @@ static int each_tower(const struct mgb_plan *plan, int begin, int count, int *us
     return written;
 }
 
-int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower, struct mgb_flat_operand *out)
+int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower,
+                      struct mgb_flat_operand *out)
 {
     const struct mgb_task *t = &plan->tasks[task];
     int count = 0;
@@ -98,11 +105,13 @@ static int64_t flat_count(const struct mgb_plan *plan)
 {
     int64_t count = 0;
     for (int i = 0; i < plan->task_count; i++)
-        count += plan->tasks[i].class == MGB_ROOT ? 1 : plan->classes[plan->tasks[i].class].tower_count;
+        count +=
+            plan->tasks[i].class == MGB_ROOT ? 1 : plan->classes[plan->tasks[i].class].tower_count;
     return count;
 }
 
-static void flat_fill(struct mgb_flat *out, const struct mgb_plan *plan, const int *order, const int *begin)
+static void flat_fill(struct mgb_flat *out, const struct mgb_plan *plan, const int *order,
+                      const int *begin)
 {
     for (int i = 0; i < plan->task_count; i++) {
         int class = plan->tasks[i].class;
@@ -135,7 +144,8 @@ enum mgb_status mgb_plan_expand(struct mgb_flat *out, const struct mgb_plan *pla
     if (made)
         return MGB_OK;
     mgb_flat_done(out);
-    return mgb_fail(MGB_NO_MEMORY, "expanding a plan to %lld tasks: the host's memory is exhausted", (long long)count);
+    return mgb_fail(MGB_NO_MEMORY, "expanding a plan to %lld tasks: the host's memory is exhausted",
+                    (long long)count);
 }
 
 void mgb_flat_done(struct mgb_flat *flat)

@@ -18,20 +18,26 @@ static bool bundle_is_read(const struct mgb_planner *planner, const struct mgb_s
     return false;
 }
 
-static void bundle_fetch(struct mgb_planner *planner, struct mgb_stage *stage, const struct mgb_bundle *bundle)
+static void bundle_fetch(struct mgb_planner *planner, struct mgb_stage *stage,
+                         const struct mgb_bundle *bundle)
 {
     const struct mgb_variable *variables = planner->graph->variables;
-    if (stage->weights[bundle->first].buffer >= 0 || !mgb_plan_concerns(planner, stage, bundle->scope) ||
+    if (stage->weights[bundle->first].buffer >= 0 ||
+        !mgb_plan_concerns(planner, stage, bundle->scope) ||
         !bundle_is_read(planner, stage, bundle))
         return;
     const char *name = bundle->count == 1
                            ? mgb_plan_name(planner, "fetch %s", variables[bundle->first].info.name)
-                           : mgb_plan_name(planner, "fetch %s +%d", variables[bundle->first].info.name, bundle->count - 1);
-    int buffer = mgb_plan_add_buffer(planner, name, stage->class, MGB_SELF, MGB_MEMORY_REPLICAS, bundle->bytes);
-    mgb_plan_add_copy(planner, MGB_PHASE_FETCH, stage->class, MGB_SELF, bundle->home, mgb_plan_whole(planner, buffer),
-                      mgb_plan_whole(planner, bundle->buffers[0]), name);
+                           : mgb_plan_name(planner, "fetch %s +%d",
+                                           variables[bundle->first].info.name, bundle->count - 1);
+    int buffer = mgb_plan_add_buffer(planner, name, stage->class, MGB_SELF, MGB_MEMORY_REPLICAS,
+                                     bundle->bytes);
+    mgb_plan_add_copy(planner, MGB_PHASE_FETCH, stage->class, MGB_SELF, bundle->home,
+                      mgb_plan_whole(planner, buffer), mgb_plan_whole(planner, bundle->buffers[0]),
+                      name);
     for (int v = bundle->first; v < bundle->first + bundle->count; v++)
-        stage->weights[v] = mgb_plan_part(buffer, planner->bundle_offset[v], variables[v].info.bytes);
+        stage->weights[v] =
+            mgb_plan_part(buffer, planner->bundle_offset[v], variables[v].info.bytes);
 }
 
 static void weights_seat(struct mgb_planner *planner, struct mgb_stage *stage)
@@ -39,8 +45,9 @@ static void weights_seat(struct mgb_planner *planner, struct mgb_stage *stage)
     const struct mgb_graph *graph = planner->graph;
     for (int n = 0; n < graph->node_count; n++)
         if (graph->nodes[n].kind == MGB_OP_READ && stage->reads[graph->nodes[n].outputs[0]] > 0)
-            mgb_plan_seat(planner, stage, graph->nodes[n].outputs[0],
-                          stage->weights[mgb_plan_variable(planner, stage, graph->nodes[n].a.variable)]);
+            mgb_plan_seat(
+                planner, stage, graph->nodes[n].outputs[0],
+                stage->weights[mgb_plan_variable(planner, stage, graph->nodes[n].a.variable)]);
 }
 
 enum mgb_status mgb_plan_fetch(struct mgb_planner *planner)

@@ -12,7 +12,8 @@ static bool leaves_behind(const struct mgb_planner *planner, int variable)
            placement->original[variable] != placement->home[variable];
 }
 
-static bool bundle_takes(const struct mgb_planner *planner, const struct mgb_bundle *bundle, int variable)
+static bool bundle_takes(const struct mgb_planner *planner, const struct mgb_bundle *bundle,
+                         int variable)
 {
     const struct mgb_effective *placement = planner->placement;
     const struct mgb_variable *v = &planner->graph->variables[variable];
@@ -23,7 +24,8 @@ static bool bundle_takes(const struct mgb_planner *planner, const struct mgb_bun
         return false;
     if (planner->mirrored)
         return true;
-    return bundle->scope == mgb_plan_scope(planner, variable) && bundle->home == placement->home[variable] &&
+    return bundle->scope == mgb_plan_scope(planner, variable) &&
+           bundle->home == placement->home[variable] &&
            bundle->update == placement->update[variable] &&
            leaves_behind(planner, variable) == leaves_behind(planner, first) &&
            placement->original[variable] == placement->original[first];
@@ -38,9 +40,11 @@ static void variable_bundle(struct mgb_planner *planner, int variable)
         return;
     int count = planner->bundles.count;
     if (count == 0 || !bundle_takes(planner, &planner->bundles.at[count - 1], variable)) {
-        struct mgb_bundle bundle = {.first = variable, .scope = mgb_plan_scope(planner, variable),
+        struct mgb_bundle bundle = {.first = variable,
+                                    .scope = mgb_plan_scope(planner, variable),
                                     .home = planner->mirrored ? -1 : placement->home[variable],
-                                    .update = planner->mirrored ? -1 : placement->update[variable], .work = -1};
+                                    .update = planner->mirrored ? -1 : placement->update[variable],
+                                    .work = -1};
         if (!mgb_vector_push(&planner->bundles, bundle)) {
             planner->failed = true;
             return;
@@ -66,9 +70,9 @@ static void weights_store(struct mgb_planner *planner, struct mgb_bundle *bundle
     bundle->buffers = mgb_plan_alloc(planner, (size_t)planner->owners, sizeof *bundle->buffers);
     const char *name = mgb_plan_name(planner, "weights %d", number);
     for (int k = 0; bundle->buffers && k < planner->owners; k++)
-        bundle->buffers[k] =
-            mgb_plan_add_lasting(planner, name, planner->mirrored ? k : MGB_ROOT,
-                                 planner->mirrored ? MGB_SELF : bundle->home, MGB_MEMORY_WEIGHTS, bundle->bytes);
+        bundle->buffers[k] = mgb_plan_add_lasting(planner, name, planner->mirrored ? k : MGB_ROOT,
+                                                  planner->mirrored ? MGB_SELF : bundle->home,
+                                                  MGB_MEMORY_WEIGHTS, bundle->bytes);
 }
 
 static void slots_store(struct mgb_planner *planner, struct mgb_bundle *bundle, int number)
@@ -81,9 +85,9 @@ static void slots_store(struct mgb_planner *planner, struct mgb_bundle *bundle, 
         const char *slot = mgb_optimizer_slot_name(&planner->request->optimizer, s);
         const char *name = mgb_plan_name(planner, "%s %d", slot, number);
         for (int k = 0; k < planner->owners; k++)
-            bundle->slots[s * planner->owners + k] =
-                mgb_plan_add_lasting(planner, name, planner->mirrored ? k : MGB_ROOT,
-                                     planner->mirrored ? MGB_SELF : bundle->update, MGB_MEMORY_SLOTS, bundle->bytes);
+            bundle->slots[s * planner->owners + k] = mgb_plan_add_lasting(
+                planner, name, planner->mirrored ? k : MGB_ROOT,
+                planner->mirrored ? MGB_SELF : bundle->update, MGB_MEMORY_SLOTS, bundle->bytes);
     }
 }
 
@@ -94,12 +98,16 @@ static void storage_add(struct mgb_planner *planner, struct mgb_storage storage)
 }
 
 /* One storage at the root, or tower 0's and then one for every class. */
-static void storages_add(struct mgb_planner *planner, int variable, enum mgb_role role, int slot, const int *buffers)
+static void storages_add(struct mgb_planner *planner, int variable, enum mgb_role role, int slot,
+                         const int *buffers)
 {
     const struct mgb_plan *plan = planner->plan;
-    struct mgb_storage storage = {.variable = variable, .role = role, .slot = slot,
+    struct mgb_storage storage = {.variable = variable,
+                                  .role = role,
+                                  .slot = slot,
                                   .offset = planner->bundle_offset[variable],
-                                  .bytes = planner->graph->variables[variable].info.bytes, .tower = -1};
+                                  .bytes = planner->graph->variables[variable].info.bytes,
+                                  .tower = -1};
     if (!planner->mirrored) {
         storage.buffer = buffers[0];
         storage_add(planner, storage);
@@ -133,12 +141,16 @@ static void leftover_store(struct mgb_planner *planner, const struct mgb_bundle 
     if (!leaves_behind(planner, bundle->first))
         return;
     int device = planner->placement->original[bundle->first];
-    int buffer = mgb_plan_add_lasting(planner, mgb_plan_name(planner, "leftover %d", number), MGB_ROOT, device,
-                                      MGB_MEMORY_LEFTOVER, bundle->bytes);
+    int buffer = mgb_plan_add_lasting(planner, mgb_plan_name(planner, "leftover %d", number),
+                                      MGB_ROOT, device, MGB_MEMORY_LEFTOVER, bundle->bytes);
     for (int v = bundle->first; v < bundle->first + bundle->count; v++)
-        storage_add(planner, (struct mgb_storage){.variable = v, .role = MGB_ROLE_LEFTOVER, .slot = -1,
-                                                  .buffer = buffer, .offset = planner->bundle_offset[v],
-                                                  .bytes = planner->graph->variables[v].info.bytes, .tower = -1});
+        storage_add(planner, (struct mgb_storage){.variable = v,
+                                                  .role = MGB_ROLE_LEFTOVER,
+                                                  .slot = -1,
+                                                  .buffer = buffer,
+                                                  .offset = planner->bundle_offset[v],
+                                                  .bytes = planner->graph->variables[v].info.bytes,
+                                                  .tower = -1});
 }
 
 static void inputs_store(struct mgb_planner *planner)
@@ -147,9 +159,11 @@ static void inputs_store(struct mgb_planner *planner)
     int *buffers = mgb_plan_alloc(planner, (size_t)graph->input_count, sizeof *buffers);
     planner->plan->input_buffer = buffers;
     for (int i = 0; buffers && i < graph->input_count; i++) {
-        int64_t bytes = mgb_tensor_bytes(graph, graph->inputs[i].tensor, planner->placement->global_batch);
-        buffers[i] = mgb_plan_add_lasting(planner, mgb_plan_name(planner, "batch %s", graph->inputs[i].name), MGB_ROOT,
-                                          MGB_HOST_DEVICE, MGB_MEMORY_INPUT, bytes);
+        int64_t bytes =
+            mgb_tensor_bytes(graph, graph->inputs[i].tensor, planner->placement->global_batch);
+        buffers[i] =
+            mgb_plan_add_lasting(planner, mgb_plan_name(planner, "batch %s", graph->inputs[i].name),
+                                 MGB_ROOT, MGB_HOST_DEVICE, MGB_MEMORY_INPUT, bytes);
         planner->buffers.at[buffers[i]].flip = mgb_plan_align(bytes);
     }
 }
@@ -164,8 +178,9 @@ static void weights_seat(struct mgb_planner *planner, struct mgb_stage *stage)
         bool here = planner->mirrored || bundle->home == stage->device;
         int own = mgb_plan_variable(planner, stage, v);
         if (here && mgb_plan_concerns(planner, stage, bundle->scope))
-            stage->weights[own] = mgb_plan_part(bundle->buffers[planner->mirrored ? stage->class : 0],
-                                                planner->bundle_offset[v], planner->graph->variables[v].info.bytes);
+            stage->weights[own] =
+                mgb_plan_part(bundle->buffers[planner->mirrored ? stage->class : 0],
+                              planner->bundle_offset[v], planner->graph->variables[v].info.bytes);
     }
 }
 

@@ -19,9 +19,10 @@ static void input_seat(struct mgb_planner *planner, struct mgb_stage *stage, int
         return;
     }
     const char *name = mgb_plan_name(planner, "input %s", graph->inputs[input].name);
-    int buffer = mgb_plan_add_buffer(planner, name, stage->class, stage->place, MGB_MEMORY_INPUT, src.bytes);
-    int task = mgb_plan_add_copy(planner, MGB_PHASE_INPUT, stage->class, stage->place, MGB_HOST_DEVICE,
-                                 mgb_plan_whole(planner, buffer), src, name);
+    int buffer =
+        mgb_plan_add_buffer(planner, name, stage->class, stage->place, MGB_MEMORY_INPUT, src.bytes);
+    int task = mgb_plan_add_copy(planner, MGB_PHASE_INPUT, stage->class, stage->place,
+                                 MGB_HOST_DEVICE, mgb_plan_whole(planner, buffer), src, name);
     planner->tasks.at[task].rows = stage->rows;
     mgb_plan_seat(planner, stage, tensor, mgb_plan_whole(planner, buffer));
 }

@@ -23,7 +23,8 @@ static struct mgb_operand tensor_join(struct mgb_planner *planner, int tensor)
     int device = planner->placement->join_at, single = single_tower(planner);
     const char *made = graph->nodes[graph->tensors[tensor].node].name;
     if (single >= 0 && planner->plan->towers[single].device == device) {
-        struct mgb_operand at = planner->stages[planner->plan->towers[single].class].tensors[tensor];
+        struct mgb_operand at =
+            planner->stages[planner->plan->towers[single].class].tensors[tensor];
         at.tower = single;
         return at;
     }
@@ -35,7 +36,8 @@ static struct mgb_operand tensor_join(struct mgb_planner *planner, int tensor)
         struct mgb_stage *stage = &planner->stages[c];
         if (stage->rows == 0)
             continue;
-        struct mgb_operand to = by_rows(mgb_plan_whole(planner, buffer), row_bytes * stage->rows, row_bytes);
+        struct mgb_operand to =
+            by_rows(mgb_plan_whole(planner, buffer), row_bytes * stage->rows, row_bytes);
         struct mgb_operand from = stage->tensors[tensor];
         from.bytes = to.bytes;
         int task = mgb_plan_add_copy(planner, MGB_PHASE_JOIN, c, device, MGB_SELF, to, from, name);
@@ -48,11 +50,13 @@ static void tensor_pass_on(struct mgb_planner *planner, int tensor, struct mgb_o
 {
     const struct mgb_effective *placement = planner->placement;
     if (placement->join_at != placement->loss_at) {
-        const char *name = mgb_plan_name(
-            planner, "loss of %s", planner->graph->nodes[planner->graph->tensors[tensor].node].name);
-        int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, placement->loss_at, MGB_MEMORY_MERGE, at.bytes);
-        int task = mgb_plan_add_copy(planner, MGB_PHASE_JOIN, MGB_ROOT, placement->loss_at, placement->join_at,
-                                     mgb_plan_whole(planner, buffer), at, name);
+        const char *name =
+            mgb_plan_name(planner, "loss of %s",
+                          planner->graph->nodes[planner->graph->tensors[tensor].node].name);
+        int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, placement->loss_at,
+                                         MGB_MEMORY_MERGE, at.bytes);
+        int task = mgb_plan_add_copy(planner, MGB_PHASE_JOIN, MGB_ROOT, placement->loss_at,
+                                     placement->join_at, mgb_plan_whole(planner, buffer), at, name);
         planner->tasks.at[task].rows = planner->plan->global_rows;
         at = mgb_plan_whole(planner, buffer);
     }
@@ -83,12 +87,13 @@ static void tensor_scatter(struct mgb_planner *planner, struct mgb_stage *stage,
         return;
     }
     int64_t row_bytes = mgb_tensor_bytes(graph, tensor, 1);
-    const char *name = mgb_plan_name(planner, "back %s", graph->nodes[graph->tensors[tensor].node].name);
+    const char *name =
+        mgb_plan_name(planner, "back %s", graph->nodes[graph->tensors[tensor].node].name);
     int buffer = mgb_plan_add_buffer(planner, name, stage->class, MGB_SELF, MGB_MEMORY_ACTIVATIONS,
                                      row_bytes * stage->rows);
-    int task = mgb_plan_add_copy(planner, MGB_PHASE_JOIN, stage->class, MGB_SELF, planner->root.device,
-                                 mgb_plan_whole(planner, buffer), by_rows(from, row_bytes * stage->rows, row_bytes),
-                                 name);
+    int task = mgb_plan_add_copy(planner, MGB_PHASE_JOIN, stage->class, MGB_SELF,
+                                 planner->root.device, mgb_plan_whole(planner, buffer),
+                                 by_rows(from, row_bytes * stage->rows, row_bytes), name);
     planner->tasks.at[task].rows = stage->rows;
     mgb_plan_seat(planner, stage, tensor, mgb_plan_whole(planner, buffer));
 }

@@ -18,7 +18,8 @@ int mgb_plan_group_of(const struct mgb_planner *planner, int class, int place)
 
 int mgb_plan_group(const struct mgb_planner *planner, int buffer)
 {
-    return mgb_plan_group_of(planner, planner->buffers.at[buffer].class, planner->buffers.at[buffer].device);
+    return mgb_plan_group_of(planner, planner->buffers.at[buffer].class,
+                             planner->buffers.at[buffer].device);
 }
 
 int64_t mgb_plan_extent(const struct mgb_planner *planner, int buffer)
@@ -53,7 +54,8 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
     for (int i = 0; i < planner->tasks.count; i++) {
         const struct mgb_task *task = &planner->tasks.at[i];
         for (int k = 0; k < task->operand_count; k++)
-            lifetime_extend(&planner->buffers.at[planner->operands.at[task->operand_begin + k].buffer], i);
+            lifetime_extend(
+                &planner->buffers.at[planner->operands.at[task->operand_begin + k].buffer], i);
     }
     int end = planner->tasks.count - 1;
     results_keep(planner, end);
@@ -88,7 +90,8 @@ static bool lifetimes_meet(const struct mgb_buffer *a, const struct mgb_buffer *
 }
 
 /* `placed` is sorted by offset. Returns where `piece` goes. */
-static int64_t gap_find(const struct mgb_planner *planner, const struct piece *placed, int count, struct piece piece)
+static int64_t gap_find(const struct mgb_planner *planner, const struct piece *placed, int count,
+                        struct piece piece)
 {
     const struct mgb_buffer *buffer = &planner->buffers.at[piece.buffer];
     int64_t end = 0, best = -1, best_gap = INT64_MAX;
@@ -107,7 +110,8 @@ static int64_t gap_find(const struct mgb_planner *planner, const struct piece *p
     return best >= 0 ? best : end;
 }
 
-static void piece_insert(const struct mgb_planner *planner, struct piece *placed, int count, struct piece piece)
+static void piece_insert(const struct mgb_planner *planner, struct piece *placed, int count,
+                         struct piece piece)
 {
     int64_t offset = planner->buffers.at[piece.buffer].offset;
     int i = count;
@@ -117,7 +121,8 @@ static void piece_insert(const struct mgb_planner *planner, struct piece *placed
 }
 
 /* Places `count` pieces; `placed` is room for as many. Returns the size of the arena. */
-static int64_t group_place(struct mgb_planner *planner, struct piece *pieces, struct piece *placed, int count)
+static int64_t group_place(struct mgb_planner *planner, struct piece *pieces, struct piece *placed,
+                           int count)
 {
     int64_t size = 0;
     qsort(pieces, (size_t)count, sizeof *pieces, piece_compare);
@@ -149,7 +154,8 @@ static void groups_gather(struct mgb_planner *planner, struct piece *pieces, int
         begin[g + 1] += begin[g];
     for (int b = planner->buffers.count - 1; b >= 0; b--)
         if (planner->buffers.at[b].arena != MGB_ARENA_LASTING)
-            pieces[--begin[mgb_plan_group(planner, b) + 1]] = (struct piece){b, mgb_plan_extent(planner, b)};
+            pieces[--begin[mgb_plan_group(planner, b) + 1]] =
+                (struct piece){b, mgb_plan_extent(planner, b)};
     for (int g = 0; g < groups; g++) /* begin[g + 1] is now the begin of g: shift back */
         begin[g] = begin[g + 1];
 }

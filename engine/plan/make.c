@@ -4,10 +4,10 @@
 #include <string.h>
 
 static mgb_pass *const passes[] = {
-    mgb_plan_classes, mgb_plan_needs,    mgb_plan_homes,  mgb_plan_buckets, mgb_plan_input,  mgb_plan_fetch,
-    mgb_plan_forward, mgb_plan_join,     mgb_plan_head,   mgb_plan_results, mgb_plan_scatter, mgb_plan_backward,
-    mgb_plan_clip,    mgb_plan_update,   mgb_plan_queues, mgb_plan_lifetimes, mgb_plan_layout, mgb_plan_order,
-    mgb_plan_peak,    mgb_plan_traffic,
+    mgb_plan_classes,   mgb_plan_needs,    mgb_plan_homes, mgb_plan_buckets, mgb_plan_input,
+    mgb_plan_fetch,     mgb_plan_forward,  mgb_plan_join,  mgb_plan_head,    mgb_plan_results,
+    mgb_plan_scatter,   mgb_plan_backward, mgb_plan_clip,  mgb_plan_update,  mgb_plan_queues,
+    mgb_plan_lifetimes, mgb_plan_layout,   mgb_plan_order, mgb_plan_peak,    mgb_plan_traffic,
 };
 
 static enum mgb_status no_memory(void)
@@ -21,23 +21,26 @@ static enum mgb_status request_check(const struct mgb_plan_request *request)
     if (!graph->finished)
         return mgb_fail(MGB_STATE, "planning '%s': the graph is not finished", graph->name);
     if (request->kind == MGB_PLAN_MOVE)
-        return mgb_fail(MGB_STATE, "planning '%s': moves are made by mgb_plan_make_move", graph->name);
+        return mgb_fail(MGB_STATE, "planning '%s': moves are made by mgb_plan_make_move",
+                        graph->name);
     if (request->rows < 1 || request->rows > request->placement->global_batch)
-        return mgb_fail(MGB_INVALID, "planning '%s': %d rows do not fit the global batch of %d", graph->name,
-                        request->rows, request->placement->global_batch);
+        return mgb_fail(MGB_INVALID, "planning '%s': %d rows do not fit the global batch of %d",
+                        graph->name, request->rows, request->placement->global_batch);
     if (request->placement->tower_count < 1)
-        return mgb_fail(MGB_INVALID, "planning '%s': a placement needs at least one tower", graph->name);
+        return mgb_fail(MGB_INVALID, "planning '%s': a placement needs at least one tower",
+                        graph->name);
     return MGB_OK;
 }
 
 /* Room for one element of each vector, so that index 0 always exists. */
 bool mgb_planner_reserve(struct mgb_planner *p)
 {
-    return mgb_vector_reserve(&p->tasks, 1) && mgb_vector_reserve(&p->buffers, 1) && mgb_vector_reserve(&p->drafts, 1) &&
-           mgb_vector_reserve(&p->operands, 1) && mgb_vector_reserve(&p->waits, 1) &&
-           mgb_vector_reserve(&p->extras, 1) && mgb_vector_reserve(&p->storages, 1) &&
-           mgb_vector_reserve(&p->results, 1) && mgb_vector_reserve(&p->commits, 1) &&
-           mgb_vector_reserve(&p->bundles, 1) && mgb_vector_reserve(&p->buckets, 1) && mgb_vector_reserve(&p->queues, 1);
+    return mgb_vector_reserve(&p->tasks, 1) && mgb_vector_reserve(&p->buffers, 1) &&
+           mgb_vector_reserve(&p->drafts, 1) && mgb_vector_reserve(&p->operands, 1) &&
+           mgb_vector_reserve(&p->waits, 1) && mgb_vector_reserve(&p->extras, 1) &&
+           mgb_vector_reserve(&p->storages, 1) && mgb_vector_reserve(&p->results, 1) &&
+           mgb_vector_reserve(&p->commits, 1) && mgb_vector_reserve(&p->bundles, 1) &&
+           mgb_vector_reserve(&p->buckets, 1) && mgb_vector_reserve(&p->queues, 1);
 }
 
 void mgb_planner_done(struct mgb_planner *p)
@@ -86,7 +89,8 @@ static enum mgb_status passes_run(struct mgb_planner *planner)
     return planner->failed ? no_memory() : MGB_OK;
 }
 
-static void planner_init(struct mgb_planner *planner, struct mgb_plan *plan, const struct mgb_plan_request *request)
+static void planner_init(struct mgb_planner *planner, struct mgb_plan *plan,
+                         const struct mgb_plan_request *request)
 {
     const struct mgb_effective *placement = request->placement;
     plan->kind = request->kind;
@@ -99,8 +103,12 @@ static void planner_init(struct mgb_planner *planner, struct mgb_plan *plan, con
     plan->optimizer = request->optimizer;
     plan->threads = placement->threads;
     plan->cpu_threads = placement->cpu_threads;
-    *planner = (struct mgb_planner){.request = request, .graph = request->graph, .placement = placement, .plan = plan,
-                                    .pool = plan->memory, .mirrored = placement->home == NULL,
+    *planner = (struct mgb_planner){.request = request,
+                                    .graph = request->graph,
+                                    .placement = placement,
+                                    .plan = plan,
+                                    .pool = plan->memory,
+                                    .mirrored = placement->home == NULL,
                                     .facts = request->facts ? *request->facts : mgb_plain_facts(),
                                     .training = request->kind == MGB_PLAN_TRAIN};
 }

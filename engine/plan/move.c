@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-struct route { /* towers of the new placement that move alike */
-    int class;     /* in the new plan */
-    int own;       /* class of its device in the old plan, -1: it had no tower */
-    int source;    /* its device, when values come from there; else -1 */
+struct route {  /* towers of the new placement that move alike */
+    int class;  /* in the new plan */
+    int own;    /* class of its device in the old plan, -1: it had no tower */
+    int source; /* its device, when values come from there; else -1 */
 };
 
 struct move {
@@ -17,7 +17,8 @@ struct move {
     struct route *routes; /* by class of the move */
     int *tower_at;        /* by device: tower of the old plan + 1 */
     bool *sources;        /* by device */
-    int *taken;           /* by buffer of the old plan: buffer of the move + 1, of its authoritative instance */
+    int *
+        taken; /* by buffer of the old plan: buffer of the move + 1, of its authoritative instance */
 };
 
 static bool mirrors(const struct mgb_plan *plan)
@@ -38,20 +39,23 @@ static enum mgb_role role_before(enum mgb_role role)
 }
 
 /* The authoritative storage of the old plan that `storage` is filled from; NULL: it starts as zero. */
-static const struct mgb_storage *source_find(const struct move *m, const struct mgb_storage *storage)
+static const struct mgb_storage *source_find(const struct move *m,
+                                             const struct mgb_storage *storage)
 {
     if (storage->role == MGB_ROLE_SLOT && m->from->optimizer.kind != m->to->optimizer.kind)
         return NULL;
     for (int i = 0; i < m->from->storage_count; i++) {
         const struct mgb_storage *s = &m->from->storages[i];
-        if (s->variable == storage->variable && s->role == role_before(storage->role) && s->slot == storage->slot)
+        if (s->variable == storage->variable && s->role == role_before(storage->role) &&
+            s->slot == storage->slot)
             return s;
     }
     return NULL;
 }
 
 /* The mirror of the same values in a class of the old plan, or NULL. */
-static const struct mgb_storage *mirror_find(const struct move *m, const struct mgb_storage *storage, int class)
+static const struct mgb_storage *mirror_find(const struct move *m,
+                                             const struct mgb_storage *storage, int class)
 {
     enum mgb_role role = storage->role == MGB_ROLE_SLOT ? MGB_ROLE_SLOT : MGB_ROLE_REPLICA;
     for (int i = 0; class >= 0 && i < m->from->storage_count; i++) {
@@ -78,7 +82,9 @@ static struct route route_of(const struct move *m, int tower)
 {
     const struct mgb_tower *t = &m->to->towers[tower];
     int before = m->tower_at[t->device] - 1;
-    return (struct route){.class = t->class, .own = before >= 0 && mirrors_stay(m) ? m->from->towers[before].class : -1,
+    return (struct route){.class = t->class,
+                          .own =
+                              before >= 0 && mirrors_stay(m) ? m->from->towers[before].class : -1,
                           .source = m->sources[t->device] ? t->device : -1};
 }
 
@@ -86,7 +92,8 @@ static int route_find(struct move *m, struct route route)
 {
     struct mgb_plan *plan = m->planner.plan;
     for (int c = 0; c < plan->class_count; c++)
-        if (m->routes[c].class == route.class && m->routes[c].own == route.own && m->routes[c].source == route.source)
+        if (m->routes[c].class == route.class && m->routes[c].own == route.own &&
+            m->routes[c].source == route.source)
             return c;
     m->routes[plan->class_count] = route;
     return plan->class_count++;
@@ -103,18 +110,21 @@ static void towers_route(struct move *m)
         tower->class = route_find(m, route_of(m, t));
         struct mgb_class *class = &plan->classes[tower->class];
         if (plan->class_count > before) {
-            *class = (struct mgb_class){.rows = tower->rows, .first_tower = t, .lead = tower->device};
-            m->planner.stages[tower->class] = (struct mgb_stage){.class = tower->class, .device = tower->device, .tower = t};
+            *class =
+                (struct mgb_class){.rows = tower->rows, .first_tower = t, .lead = tower->device};
+            m->planner.stages[tower->class] =
+                (struct mgb_stage){.class = tower->class, .device = tower->device, .tower = t};
         }
         tower->instance = class->tower_count++;
     }
 }
 
 /* A buffer of the move that stands for one of another plan, or for an instance of it on a fixed device. */
-static int buffer_stand_in(struct move *m, const struct mgb_buffer *of, enum mgb_arena_kind arena, int class,
-                           struct mgb_place place)
+static int buffer_stand_in(struct move *m, const struct mgb_buffer *of, enum mgb_arena_kind arena,
+                           int class, struct mgb_place place)
 {
-    int buffer = mgb_plan_add_buffer(&m->planner, of->name, class, place.device, of->category, of->bytes);
+    int buffer =
+        mgb_plan_add_buffer(&m->planner, of->name, class, place.device, of->category, of->bytes);
     struct mgb_buffer *b = &m->planner.buffers.at[buffer];
     b->arena = arena;
     b->offset = place.offset;
@@ -128,11 +138,14 @@ static struct mgb_operand storage_part(int buffer, const struct mgb_storage *sto
 }
 
 /* Fills `dst`, which is at `place` (MGB_SELF or a device) for `class`. */
-static void storage_fill(struct move *m, const struct mgb_storage *storage, int class, int place, struct mgb_operand dst)
+static void storage_fill(struct move *m, const struct mgb_storage *storage, int class, int place,
+                         struct mgb_operand dst)
 {
     const struct mgb_storage *source = source_find(m, storage);
-    const struct mgb_storage *mirror = class < 0 ? NULL : mirror_find(m, storage, m->routes[class].own);
-    const char *name = mgb_plan_name(&m->planner, "move %s", m->to->graph->variables[storage->variable].info.name);
+    const struct mgb_storage *mirror =
+        class < 0 ? NULL : mirror_find(m, storage, m->routes[class].own);
+    const char *name =
+        mgb_plan_name(&m->planner, "move %s", m->to->graph->variables[storage->variable].info.name);
     if (!source) {
         mgb_plan_add_task(&m->planner, MGB_TASK_FILL, MGB_PHASE_FETCH, class, place, name);
         mgb_plan_add_operand(&m->planner, dst);
@@ -140,8 +153,10 @@ static void storage_fill(struct move *m, const struct mgb_storage *storage, int 
     }
     if (mirror) {
         struct mgb_place own = {MGB_SELF, MGB_ARENA_OLD, m->from->buffers[mirror->buffer].offset};
-        int buffer = buffer_stand_in(m, &m->from->buffers[mirror->buffer], MGB_ARENA_OLD, class, own);
-        mgb_plan_add_copy(&m->planner, MGB_PHASE_FETCH, class, place, MGB_SELF, dst, storage_part(buffer, mirror), name);
+        int buffer =
+            buffer_stand_in(m, &m->from->buffers[mirror->buffer], MGB_ARENA_OLD, class, own);
+        mgb_plan_add_copy(&m->planner, MGB_PHASE_FETCH, class, place, MGB_SELF, dst,
+                          storage_part(buffer, mirror), name);
         return;
     }
     struct mgb_place at = mgb_plan_place(m->from, source->buffer, source->tower);
@@ -174,7 +189,8 @@ static void buffer_move(struct move *m, int number, int class)
         if (buffer < 0)
             buffer = buffer_stand_in(m, of, MGB_ARENA_LASTING, class,
                                      (struct mgb_place){of->device, of->arena, of->offset});
-        storage_fill(m, &m->to->storages[i], class, of->device, storage_part(buffer, &m->to->storages[i]));
+        storage_fill(m, &m->to->storages[i], class, of->device,
+                     storage_part(buffer, &m->to->storages[i]));
     }
 }
 
@@ -185,7 +201,8 @@ static void buffers_move(struct move *m)
             continue;
         if (m->to->buffers[b].class == MGB_ROOT)
             buffer_move(m, b, MGB_ROOT);
-        for (int c = 0; m->to->buffers[b].class != MGB_ROOT && c < m->planner.plan->class_count; c++)
+        for (int c = 0; m->to->buffers[b].class != MGB_ROOT && c < m->planner.plan->class_count;
+             c++)
             if (m->routes[c].class == m->to->buffers[b].class)
                 buffer_move(m, b, c);
     }
@@ -211,8 +228,8 @@ static void uses_fill(struct move *m)
     for (int d = 0; plan->uses && d < devices; d++) {
         int64_t after = lasting_at(m->to, d), before = lasting_at(m->from, d);
         if (after + before > 0)
-            plan->uses[plan->use_count++] =
-                (struct mgb_device_use){.device = d, .lasting_bytes = after, .peak_bytes = after + before};
+            plan->uses[plan->use_count++] = (struct mgb_device_use){
+                .device = d, .lasting_bytes = after, .peak_bytes = after + before};
     }
 }
 
@@ -248,7 +265,8 @@ static void move_build(struct move *m)
         mgb_plan_fill(&m->planner);
 }
 
-enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan *from, const struct mgb_plan *to)
+enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan *from,
+                                   const struct mgb_plan *to)
 {
     struct mgb_plan *plan;
     MGB_TRY(mgb_plan_begin(&plan));
@@ -262,7 +280,9 @@ enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan 
     plan->algorithm = to->algorithm;
     plan->threads = to->threads;
     plan->cpu_threads = to->cpu_threads;
-    struct move m = {.planner = {.plan = plan, .pool = plan->memory, .graph = to->graph}, .from = from, .to = to};
+    struct move m = {.planner = {.plan = plan, .pool = plan->memory, .graph = to->graph},
+                     .from = from,
+                     .to = to};
     move_build(&m);
     bool failed = m.planner.failed;
     mgb_planner_done(&m.planner);

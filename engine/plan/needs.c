@@ -31,14 +31,17 @@ static void runs_mark(struct mgb_planner *planner)
     needs_close(graph, planner->runs);
 }
 
-static enum mgb_status crossing_mark(struct mgb_planner *planner, const struct mgb_node *node, int tensor)
+static enum mgb_status crossing_mark(struct mgb_planner *planner, const struct mgb_node *node,
+                                     int tensor)
 {
     const struct mgb_graph *graph = planner->graph;
     const struct mgb_node *maker = &graph->nodes[graph->tensors[tensor].node];
-    if (node->section == MGB_SECTION_HEAD && maker->section != MGB_SECTION_HEAD && maker->kind != MGB_OP_INPUT) {
+    if (node->section == MGB_SECTION_HEAD && maker->section != MGB_SECTION_HEAD &&
+        maker->kind != MGB_OP_INPUT) {
         if (!graph->tensors[tensor].batched)
             return mgb_fail(MGB_UNSUPPORTED,
-                            "plan of '%s': %s '%s' takes '%s', which has no batch axis; under strategy outputs the loss "
+                            "plan of '%s': %s '%s' takes '%s', which has no batch axis; under "
+                            "strategy outputs the loss "
                             "sees joined outputs only: use another strategy",
                             graph->name, mgb_op_name(node->kind), node->name, maker->name);
         planner->joined[tensor] = true;
@@ -57,7 +60,8 @@ static enum mgb_status crossings_mark(struct mgb_planner *planner)
     for (int i = 0; i < graph->output_count; i++) {
         int tensor = graph->outputs[i].tensor;
         const struct mgb_node *maker = &graph->nodes[graph->tensors[tensor].node];
-        if (graph->tensors[tensor].batched && maker->section == MGB_SECTION_FORWARD && !node_is_source(maker))
+        if (graph->tensors[tensor].batched && maker->section == MGB_SECTION_FORWARD &&
+            !node_is_source(maker))
             planner->joined[tensor] = true;
     }
     for (int v = 0; v < graph->variable_count; v++) {
@@ -65,7 +69,8 @@ static enum mgb_status crossings_mark(struct mgb_planner *planner)
         if (planner->training && mgb_plan_trains(planner, v) &&
             graph->nodes[graph->tensors[gradient].node].section == MGB_SECTION_HEAD)
             return mgb_fail(MGB_UNSUPPORTED,
-                            "plan of '%s': the loss reads variable '%s' itself; under strategy outputs the loss sees "
+                            "plan of '%s': the loss reads variable '%s' itself; under strategy "
+                            "outputs the loss sees "
                             "joined outputs only: use another strategy",
                             graph->name, graph->variables[v].info.name);
     }
@@ -93,7 +98,8 @@ static void results_number(struct mgb_planner *planner)
     for (int i = 0; i < graph->tensor_count; i++)
         planner->result_of[i] = -1;
     for (int i = 0; i < graph->loss_count + graph->metric_count; i++) {
-        int tensor = i < graph->loss_count ? graph->losses[i].tensor : graph->metrics[i - graph->loss_count].tensor;
+        int tensor = i < graph->loss_count ? graph->losses[i].tensor
+                                           : graph->metrics[i - graph->loss_count].tensor;
         if (planner->result_of[tensor] < 0)
             planner->result_of[tensor] = planner->result_count++;
     }

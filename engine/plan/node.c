@@ -11,7 +11,8 @@ struct placing { /* one node on one stage, while it is placed */
     struct mgb_operand outputs[MGB_MAX_OUTPUTS];
 };
 
-void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int tensor, struct mgb_operand at)
+void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int tensor,
+                   struct mgb_operand at)
 {
     stage->tensors[tensor] = at;
     planner->drafts.at[at.buffer].pending += stage->reads[tensor];
@@ -28,10 +29,12 @@ static int threads_of(const struct mgb_planner *planner, int device)
 {
     const struct mgb_device *d = &planner->request->topology->devices[device];
     const struct mgb_effective *placement = planner->placement;
-    if (d->class == MGB_CLASS_CUDA || (d->class == MGB_CLASS_SIMULATED && d->name.kind != MGB_DEVICE_CPU))
+    if (d->class == MGB_CLASS_CUDA ||
+        (d->class == MGB_CLASS_SIMULATED && d->name.kind != MGB_DEVICE_CPU))
         return 1;
     bool tower_here = placement->tower_count == 1 && placement->tower_device[0] == device;
-    return d->name.kind == MGB_DEVICE_CPU && !tower_here ? placement->cpu_threads : placement->threads;
+    return d->name.kind == MGB_DEVICE_CPU && !tower_here ? placement->cpu_threads
+                                                         : placement->threads;
 }
 
 /* The variable whose gradient this tensor is and that still lacks it, from `from` on; -1: none. */
@@ -69,26 +72,31 @@ static struct mgb_operand output_fixed(const struct placing *p, int tensor)
 static void use_fill(struct placing *p, int node)
 {
     const struct mgb_planner *planner = p->planner;
-    p->use = (struct mgb_node_use){.graph = planner->graph, .node = node, .rows = p->stage->rows,
-                                   .threads = threads_of(planner, p->stage->device), .training = planner->training};
+    p->use = (struct mgb_node_use){.graph = planner->graph,
+                                   .node = node,
+                                   .rows = p->stage->rows,
+                                   .threads = threads_of(planner, p->stage->device),
+                                   .training = planner->training};
     for (int i = 0; i < p->node->input_count && i < MGB_MAX_INPUTS; i++)
         p->use.in_layout[i] = p->stage->tensors[p->node->inputs[i]].layout;
     for (int o = 0; o < p->node->output_count && o < MGB_MAX_OUTPUTS; o++) {
         int tensor = p->node->outputs[o];
-        p->use.plain[o] = tensor >= 0 && (planner->joined[tensor] || planner->returned[tensor] ||
-                                          gradient_find(p, tensor, 0) >= 0 || planner->result_of[tensor] >= 0);
+        p->use.plain[o] =
+            tensor >= 0 && (planner->joined[tensor] || planner->returned[tensor] ||
+                            gradient_find(p, tensor, 0) >= 0 || planner->result_of[tensor] >= 0);
     }
 }
 
 static enum mgb_status inputs_check(const struct placing *p)
 {
     if (p->node->input_count > MGB_MAX_INPUTS)
-        return mgb_fail(MGB_UNSUPPORTED, "%s '%s' has %d inputs; at most %d are possible", mgb_op_name(p->node->kind),
-                        p->node->name, p->node->input_count, MGB_MAX_INPUTS);
+        return mgb_fail(MGB_UNSUPPORTED, "%s '%s' has %d inputs; at most %d are possible",
+                        mgb_op_name(p->node->kind), p->node->name, p->node->input_count,
+                        MGB_MAX_INPUTS);
     for (int i = 0; i < p->node->input_count; i++)
         if (p->stage->tensors[p->node->inputs[i]].buffer < 0)
-            return mgb_fail(MGB_STATE, "plan of '%s': input %d of '%s' has no place", p->planner->graph->name, i,
-                            p->node->name);
+            return mgb_fail(MGB_STATE, "plan of '%s': input %d of '%s' has no place",
+                            p->planner->graph->name, i, p->node->name);
     return MGB_OK;
 }
 
@@ -117,9 +125,11 @@ static void output_place(struct placing *p, int o)
     if (at.buffer < 0 && o == 0 && output_overwrites(p, bytes)) {
         at = p->stage->tensors[p->node->inputs[p->facts.in_place]];
     } else if (at.buffer < 0) {
-        const char *name = o == 0 ? p->node->name : mgb_plan_name(p->planner, "%s.%d", p->node->name, o);
+        const char *name =
+            o == 0 ? p->node->name : mgb_plan_name(p->planner, "%s.%d", p->node->name, o);
         at = mgb_plan_part(mgb_plan_add_buffer(p->planner, name, p->stage->class, p->stage->place,
-                                               MGB_MEMORY_ACTIVATIONS, bytes), 0, bytes);
+                                               MGB_MEMORY_ACTIVATIONS, bytes),
+                           0, bytes);
         p->planner->drafts.at[at.buffer].overwritten = true;
     }
     at.layout = p->facts.out_layout[o];
@@ -144,8 +154,8 @@ static enum mgb_phase node_phase(const struct placing *p, int node)
 static int task_add(struct placing *p, int node)
 {
     struct mgb_planner *planner = p->planner;
-    int index = mgb_plan_add_task(planner, MGB_TASK_COMPUTE, node_phase(p, node), p->stage->class, p->stage->place,
-                                  p->node->name);
+    int index = mgb_plan_add_task(planner, MGB_TASK_COMPUTE, node_phase(p, node), p->stage->class,
+                                  p->stage->place, p->node->name);
     for (int i = 0; i < p->node->input_count; i++)
         mgb_plan_add_operand(planner, p->stage->tensors[p->node->inputs[i]]);
     struct mgb_task *task = &planner->tasks.at[index];
@@ -163,9 +173,9 @@ static int task_add(struct placing *p, int node)
         task->plain |= (unsigned)p->use.plain[o] << o;
     }
     if (p->facts.workspace_bytes > 0) {
-        int buffer = mgb_plan_add_buffer(planner, mgb_plan_name(planner, "%s workspace", p->node->name),
-                                         p->stage->class, p->stage->place, MGB_MEMORY_WORKSPACE,
-                                         p->facts.workspace_bytes);
+        int buffer = mgb_plan_add_buffer(
+            planner, mgb_plan_name(planner, "%s workspace", p->node->name), p->stage->class,
+            p->stage->place, MGB_MEMORY_WORKSPACE, p->facts.workspace_bytes);
         mgb_plan_add_operand(planner, mgb_plan_whole(planner, buffer));
     }
     return index;
@@ -174,8 +184,9 @@ static int task_add(struct placing *p, int node)
 /* Copies inside the device: a view that must lie elsewhere, a gradient that belongs to several variables. */
 static void fixed_copy(struct placing *p, int node, struct mgb_operand to, struct mgb_operand from)
 {
-    p->stage->last = mgb_plan_add_copy(p->planner, node_phase(p, node), p->stage->class, p->stage->place,
-                                       p->stage->place, to, from, mgb_plan_name(p->planner, "%s copy", p->node->name));
+    p->stage->last = mgb_plan_add_copy(p->planner, node_phase(p, node), p->stage->class,
+                                       p->stage->place, p->stage->place, to, from,
+                                       mgb_plan_name(p->planner, "%s copy", p->node->name));
     p->planner->tasks.at[p->stage->last].rows = p->stage->rows;
 }
 

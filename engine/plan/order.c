@@ -38,7 +38,7 @@ struct order {
     mgb_vector(struct known) needs; /* of the task at hand */
     struct map_known {
         mgb_vector(struct known) list;
-    } *known; /* by queue */
+    } * known; /* by queue */
 };
 
 /* A queue of one device has no instances to tell apart: its latest task will do. */
@@ -71,9 +71,11 @@ static int tower_of(const struct order *o, const struct touch *touch, const stru
     if (class != on)
         return MGB_EACH_TOWER;
     bool own_arena = touch->group >= planner->plan->topology->device_count;
-    bool own_part = touch->buffer == other->buffer &&
-                    (planner->buffers.at[touch->buffer].class != MGB_ROOT || (touch->by_rows && other->by_rows));
-    return own_arena || own_part || planner->plan->classes[class].tower_count == 1 ? MGB_OWN : MGB_EACH_TOWER;
+    bool own_part =
+        touch->buffer == other->buffer && (planner->buffers.at[touch->buffer].class != MGB_ROOT ||
+                                           (touch->by_rows && other->by_rows));
+    return own_arena || own_part || planner->plan->classes[class].tower_count == 1 ? MGB_OWN
+                                                                                   : MGB_EACH_TOWER;
 }
 
 static void need_touch(struct order *o, const struct touch *touch, int other)
@@ -109,7 +111,8 @@ static int segment_begin(struct order *o, struct map *map, int64_t offset)
     return low;
 }
 
-static void range_touch(struct order *o, int touch, int64_t begin, int64_t end, bool write, bool step)
+static void range_touch(struct order *o, int touch, int64_t begin, int64_t end, bool write,
+                        bool step)
 {
     struct touch t = o->touches.at[touch];
     struct map *map = &o->maps[2 * t.group + step];
@@ -139,7 +142,8 @@ static void range_touch(struct order *o, int touch, int64_t begin, int64_t end, 
 }
 
 /* Rows of neighbouring towers of a class are one range. */
-static void rows_touch(struct order *o, int touch, const struct mgb_operand *operand, int64_t base, bool write, bool step)
+static void rows_touch(struct order *o, int touch, const struct mgb_operand *operand, int64_t base,
+                       bool write, bool step)
 {
     const struct mgb_plan *plan = o->planner->plan;
     int class = o->planner->tasks.at[o->touches.at[touch].task].class;
@@ -165,7 +169,8 @@ static void operand_touch(struct order *o, int task, const struct mgb_operand *o
 {
     struct mgb_planner *planner = o->planner;
     const struct mgb_buffer *buffer = &planner->buffers.at[operand->buffer];
-    struct touch touch = {task, operand->buffer, mgb_plan_group(planner, operand->buffer), operand->row_bytes > 0};
+    struct touch touch = {task, operand->buffer, mgb_plan_group(planner, operand->buffer),
+                          operand->row_bytes > 0};
     if (!mgb_vector_push(&o->touches, touch)) {
         planner->failed = true;
         return;
@@ -175,16 +180,18 @@ static void operand_touch(struct order *o, int task, const struct mgb_operand *o
     if (operand->row_bytes > 0)
         rows_touch(o, index, operand, buffer->offset, write, step);
     else if (buffer->stride > 0 && planner->plan->classes[buffer->class].tower_count > 1)
-        range_touch(o, index, buffer->offset, buffer->offset + mgb_plan_extent(planner, operand->buffer), write, step);
+        range_touch(o, index, buffer->offset,
+                    buffer->offset + mgb_plan_extent(planner, operand->buffer), write, step);
     else
-        range_touch(o, index, buffer->offset + operand->offset, buffer->offset + operand->offset + operand->bytes, write,
-                    step);
+        range_touch(o, index, buffer->offset + operand->offset,
+                    buffer->offset + operand->offset + operand->bytes, write, step);
 }
 
 static int need_compare(const void *a, const void *b)
 {
     const struct known *x = a, *y = b;
-    return x->task != y->task ? (x->task < y->task ? -1 : 1) : (x->tower > y->tower) - (x->tower < y->tower);
+    return x->task != y->task ? (x->task < y->task ? -1 : 1)
+                              : (x->tower > y->tower) - (x->tower < y->tower);
 }
 
 /* True when the task's queue has seen `need` already; else remembers it. */
@@ -220,7 +227,8 @@ static void waits_write(struct order *o, int index)
         bool own = class == MGB_ROOT || (class == task->class && need->tower == MGB_OWN);
         if (need_is_known(o, planner->queue_of[index], need))
             continue;
-        if (!mgb_vector_push(&planner->waits, ((struct mgb_wait){need->task, own ? MGB_OWN : MGB_EACH_TOWER})))
+        if (!mgb_vector_push(&planner->waits,
+                             ((struct mgb_wait){need->task, own ? MGB_OWN : MGB_EACH_TOWER})))
             planner->failed = true;
         else
             task->wait_count++;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* peaks[c] of one group; `change` has room for task_count + 1 sums a category and is left zeroed. */
-static void group_peak(const struct mgb_planner *planner, const int *buffers, int count, int64_t *change,
-                       int64_t peaks[MGB_MEMORY_CATEGORY_COUNT])
+static void group_peak(const struct mgb_planner *planner, const int *buffers, int count,
+                       int64_t *change, int64_t peaks[MGB_MEMORY_CATEGORY_COUNT])
 {
     int tasks = planner->tasks.count;
     for (int i = 0; i < count; i++) {
@@ -46,7 +46,9 @@ static void use_add(struct mgb_planner *planner, int device, int group, const in
     if (arena->lasting + arena->step == 0)
         return;
     struct mgb_device_use *use = &planner->plan->uses[planner->plan->use_count++];
-    *use = (struct mgb_device_use){.device = device, .lasting_bytes = arena->lasting, .step_bytes = arena->step,
+    *use = (struct mgb_device_use){.device = device,
+                                   .lasting_bytes = arena->lasting,
+                                   .step_bytes = arena->step,
                                    .peak_bytes = arena->lasting + arena->step};
     memcpy(use->peak, peaks, sizeof use->peak);
 }
@@ -74,7 +76,8 @@ enum mgb_status mgb_plan_peak(struct mgb_planner *planner)
     int *begin = mgb_alloc(((size_t)groups + 2) * sizeof *begin);
     int *class_at = mgb_alloc((size_t)devices * sizeof *class_at);
     peak_row *peaks = mgb_alloc((size_t)groups * sizeof *peaks);
-    int64_t *change = mgb_alloc(((size_t)planner->tasks.count + 2) * MGB_MEMORY_CATEGORY_COUNT * sizeof *change);
+    int64_t *change =
+        mgb_alloc(((size_t)planner->tasks.count + 2) * MGB_MEMORY_CATEGORY_COUNT * sizeof *change);
     if (!list || !begin || !class_at || !peaks || !change || planner->failed) {
         planner->failed = true;
     } else {

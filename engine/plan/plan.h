@@ -12,21 +12,23 @@
 #include "engine/graph/facts.h"
 #include <mgb/plan.h>
 
-#define MGB_ALIGNMENT 64           /* of buffers, of weights in a bundle, of gradients in a bucket */
-#define MGB_BUNDLE_BYTES (1 << 20) /* weights travel in bundles of at most this, or a larger one alone */
+#define MGB_ALIGNMENT 64 /* of buffers, of weights in a bundle, of gradients in a bucket */
+#define MGB_BUNDLE_BYTES                                                                           \
+    (1 << 20) /* weights travel in bundles of at most this, or a larger one alone */
 
 /* Who runs nodes: a class of towers, or the root (the head under `outputs`). */
 struct mgb_stage {
-    int class;   /* MGB_ROOT or a class */
-    int device;  /* topology index; of the first instance */
-    int place;   /* what its tasks say: MGB_SELF, or the device */
-    int tower;   /* first tower; 0 for the root */
+    int class;  /* MGB_ROOT or a class */
+    int device; /* topology index; of the first instance */
+    int place;  /* what its tasks say: MGB_SELF, or the device */
+    int tower;  /* first tower; 0 for the root */
     int rows;
-    int last;    /* its newest node's task; -1: none yet */
-    int results; /* buffer of its losses and metrics; -1: it takes none */
+    int last;                    /* its newest node's task; -1: none yet */
+    int results;                 /* buffer of its losses and metrics; -1: it takes none */
     struct mgb_operand *tensors; /* by tensor: where it is; buffer -1: nowhere yet */
-    struct mgb_operand *weights; /* by variable: where this stage reads it; buffer -1: it does not */
-    int *reads;                  /* by tensor: how often it is still to be read here */
+    struct mgb_operand
+        *weights; /* by variable: where this stage reads it; buffer -1: it does not */
+    int *reads;   /* by tensor: how often it is still to be read here */
 };
 
 /* Consecutive variables that agree in all places: stored and moved as one. */
@@ -42,25 +44,26 @@ struct mgb_bundle {
 
 /* Gradients that travel together, in order of readiness. */
 struct mgb_bucket {
-    int scope;       /* as in its bundles */
-    int sum, update; /* devices; -1: all-reduced or kept */
-    int ready;       /* the node after which it is complete */
+    int scope;        /* as in its bundles */
+    int sum, update;  /* devices; -1: all-reduced or kept */
+    int ready;        /* the node after which it is complete */
     int first, count; /* into members */
     int64_t bytes;
-    bool moved, done;          /* copies to `sum` are issued; the sum is */
-    int copy;                  /* the newest of those copies; -1: none was needed */
-    int *buffers;              /* by class; -1: that class has none */
-    int *arrivals;             /* by class: where it is read for the sum */
-    struct mgb_operand total;  /* where the sum is, at `update` in the end */
+    bool moved, done;         /* copies to `sum` are issued; the sum is */
+    int copy;                 /* the newest of those copies; -1: none was needed */
+    int *buffers;             /* by class; -1: that class has none */
+    int *arrivals;            /* by class: where it is read for the sum */
+    struct mgb_operand total; /* where the sum is, at `update` in the end */
 };
 
-struct mgb_draft { /* beside each buffer */
+struct mgb_draft {    /* beside each buffer */
     int pending;      /* reads still to come of tensors that lie in it */
     bool overwritten; /* an operator may write its result over it */
     int keep;         /* lifetime reaches at least this task */
 };
 
-struct mgb_lane { /* a queue in class form: one for each tower of the class, or a single one (MGB_ROOT) */
+struct
+    mgb_lane { /* a queue in class form: one for each tower of the class, or a single one (MGB_ROOT) */
     int class, device, from; /* MGB_SELF or devices; from -1 on compute queues */
     enum mgb_queue_kind kind;
 };
@@ -83,19 +86,19 @@ struct mgb_planner {
     struct mgb_fact_source facts;
     bool failed, mirrored, training;
     int slot_count, bundle_count, member_count, owners; /* owners of a mirrored bundle: classes */
-    struct mgb_stage *stages; /* by class */
+    struct mgb_stage *stages;                           /* by class */
     struct mgb_stage root;
-    bool *rooted;             /* by device: root work or a home lies there */
-    bool *runs;               /* by node */
-    bool *answers;            /* by node: losses or metrics depend on it */
-    int *result_of;           /* by tensor: its place among the results of a stage; -1 */
+    bool *rooted;   /* by device: root work or a home lies there */
+    bool *runs;     /* by node */
+    bool *answers;  /* by node: losses or metrics depend on it */
+    int *result_of; /* by tensor: its place among the results of a stage; -1 */
     int result_count;
-    bool *joined, *returned;  /* by tensor: crosses to the head, comes back from it */
-    int *bundle_of;           /* by variable; -1 for none */
-    int64_t *bundle_offset;   /* by variable */
-    int *bucket_of;           /* by variable; -1: not trained */
+    bool *joined, *returned; /* by tensor: crosses to the head, comes back from it */
+    int *bundle_of;          /* by variable; -1 for none */
+    int64_t *bundle_offset;  /* by variable */
+    int *bucket_of;          /* by variable; -1: not trained */
     int64_t *bucket_offset;
-    int *members;             /* variables in bucket order */
+    int *members; /* variables in bucket order */
     mgb_vector(struct mgb_bundle) bundles;
     mgb_vector(struct mgb_bucket) buckets;
     mgb_vector(struct mgb_task) tasks;
@@ -104,19 +107,19 @@ struct mgb_planner {
     mgb_vector(struct mgb_operand) operands;
     mgb_vector(struct mgb_wait) waits;
     mgb_vector(struct mgb_extra) extras;
-    int *queue_of;            /* by task */
+    int *queue_of; /* by task */
     mgb_vector(struct mgb_lane) queues;
     struct mgb_arena_size *arenas; /* by group */
     mgb_vector(struct mgb_storage) storages;
     mgb_vector(struct mgb_result) results;
-    int *clip_factor;         /* buffer, by device updating or by class when mirrored; -1: no clipping */
+    int *clip_factor; /* buffer, by device updating or by class when mirrored; -1: no clipping */
     mgb_vector(struct mgb_wait) commits; /* what must be done before the first update */
 };
 
 typedef enum mgb_status mgb_pass(struct mgb_planner *planner);
-mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_homes, mgb_plan_buckets, mgb_plan_input, mgb_plan_fetch,
-    mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results, mgb_plan_scatter, mgb_plan_backward,
-    mgb_plan_clip, mgb_plan_update, mgb_plan_queues, mgb_plan_lifetimes, mgb_plan_layout, mgb_plan_order,
-    mgb_plan_peak, mgb_plan_traffic;
+mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_homes, mgb_plan_buckets, mgb_plan_input,
+    mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
+    mgb_plan_scatter, mgb_plan_backward, mgb_plan_clip, mgb_plan_update, mgb_plan_queues,
+    mgb_plan_lifetimes, mgb_plan_layout, mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
 
 #endif

@@ -29,7 +29,8 @@ int mgb_plan_access(const struct mgb_task *task, int index, int slot_count)
 /* Classes of one tower share their device's queues with the root. */
 static struct mgb_lane lane_of(const struct mgb_planner *planner, const struct mgb_task *task)
 {
-    struct mgb_lane lane = {.class = task->class, .device = task->device, .from = task->from, .kind = task->queue};
+    struct mgb_lane lane = {
+        .class = task->class, .device = task->device, .from = task->from, .kind = task->queue};
     if (task->class != MGB_ROOT && planner->plan->classes[task->class].tower_count > 1)
         return lane;
     if (lane.device == MGB_SELF)
@@ -68,7 +69,8 @@ enum mgb_status mgb_plan_queues(struct mgb_planner *planner)
     size_t size = 16;
     while (size < 2 * (size_t)planner->tasks.count + 2)
         size *= 2;
-    planner->queue_of = mgb_plan_alloc(planner, (size_t)planner->tasks.count, sizeof *planner->queue_of);
+    planner->queue_of =
+        mgb_plan_alloc(planner, (size_t)planner->tasks.count, sizeof *planner->queue_of);
     int *table = mgb_alloc(size * sizeof *table);
     if (!table || !planner->queue_of) {
         mgb_release(table);
@@ -76,7 +78,8 @@ enum mgb_status mgb_plan_queues(struct mgb_planner *planner)
         return MGB_OK;
     }
     for (int i = 0; i < planner->tasks.count && !planner->failed; i++)
-        planner->queue_of[i] = lane_number(planner, table, size, lane_of(planner, &planner->tasks.at[i]));
+        planner->queue_of[i] =
+            lane_number(planner, table, size, lane_of(planner, &planner->tasks.at[i]));
     mgb_release(table);
     return MGB_OK;
 }

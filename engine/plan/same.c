@@ -16,7 +16,8 @@ static bool sizes_equal(const struct mgb_plan *a, const struct mgb_plan *b)
             k++;
         if (i == a->use_count || k == b->use_count)
             return i == a->use_count && k == b->use_count;
-        if (a->uses[i].device != b->uses[k].device || a->uses[i].lasting_bytes != b->uses[k].lasting_bytes)
+        if (a->uses[i].device != b->uses[k].device ||
+            a->uses[i].lasting_bytes != b->uses[k].lasting_bytes)
             return false;
         i++;
         k++;
@@ -41,12 +42,14 @@ static int storage_next(const struct mgb_plan *plan, int index)
     return index;
 }
 
-static bool storage_equal(const struct mgb_plan *a, const struct mgb_storage *x, const struct mgb_plan *b,
-                          const struct mgb_storage *y)
+static bool storage_equal(const struct mgb_plan *a, const struct mgb_storage *x,
+                          const struct mgb_plan *b, const struct mgb_storage *y)
 {
-    struct mgb_place p = mgb_plan_place(a, x->buffer, x->tower), q = mgb_plan_place(b, y->buffer, y->tower);
-    return x->variable == y->variable && x->role == y->role && x->slot == y->slot && x->bytes == y->bytes &&
-           x->offset == y->offset && p.device == q.device && p.offset == q.offset;
+    struct mgb_place p = mgb_plan_place(a, x->buffer, x->tower),
+                     q = mgb_plan_place(b, y->buffer, y->tower);
+    return x->variable == y->variable && x->role == y->role && x->slot == y->slot &&
+           x->bytes == y->bytes && x->offset == y->offset && p.device == q.device &&
+           p.offset == q.offset;
 }
 
 static bool storages_equal(const struct mgb_plan *a, const struct mgb_plan *b)
@@ -64,7 +67,8 @@ static bool storages_equal(const struct mgb_plan *a, const struct mgb_plan *b)
 static bool inputs_equal(const struct mgb_plan *a, const struct mgb_plan *b)
 {
     for (int i = 0; i < mgb_graph_input_count(a->graph); i++) {
-        const struct mgb_buffer *x = &a->buffers[a->input_buffer[i]], *y = &b->buffers[b->input_buffer[i]];
+        const struct mgb_buffer *x = &a->buffers[a->input_buffer[i]],
+                                *y = &b->buffers[b->input_buffer[i]];
         if (x->offset != y->offset || x->bytes != y->bytes || x->flip != y->flip)
             return false;
     }
@@ -73,10 +77,12 @@ static bool inputs_equal(const struct mgb_plan *a, const struct mgb_plan *b)
 
 bool mgb_plan_same_lasting(const struct mgb_plan *a, const struct mgb_plan *b)
 {
-    if (a->graph != b->graph || mirrors(a) != mirrors(b) || a->kind == MGB_PLAN_MOVE || b->kind == MGB_PLAN_MOVE)
+    if (a->graph != b->graph || mirrors(a) != mirrors(b) || a->kind == MGB_PLAN_MOVE ||
+        b->kind == MGB_PLAN_MOVE)
         return false;
     bool diverged = a->strategy == MGB_INDEPENDENT && b->strategy != MGB_INDEPENDENT;
-    bool slots_differ = a->optimizer.kind != b->optimizer.kind && mgb_optimizer_slots(&a->optimizer) > 0;
+    bool slots_differ =
+        a->optimizer.kind != b->optimizer.kind && mgb_optimizer_slots(&a->optimizer) > 0;
     if (diverged || slots_differ || (mirrors(a) && !towers_equal(a, b)))
         return false;
     return sizes_equal(a, b) && storages_equal(a, b) && inputs_equal(a, b);

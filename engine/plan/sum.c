@@ -26,7 +26,8 @@ static void bucket_allreduce(struct mgb_planner *planner, struct mgb_bucket *buc
         mgb_plan_add_operand(planner, mgb_plan_whole(planner, bucket->buffers[c]));
     }
     for (int c = 0; c < planner->plan->class_count; c++) {
-        int index = mgb_plan_add_task(planner, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM, c, MGB_SELF, name);
+        int index =
+            mgb_plan_add_task(planner, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM, c, MGB_SELF, name);
         struct mgb_task *task = &planner->tasks.at[index];
         task->queue = MGB_QUEUE_COPY;
         task->from = MGB_SELF;
@@ -47,8 +48,9 @@ static void bucket_move(struct mgb_planner *planner, struct mgb_bucket *bucket, 
         bucket->arrivals[c] = bucket->buffers[c];
         if (bucket->buffers[c] < 0 || planner->stages[c].device == bucket->sum)
             continue;
-        bucket->arrivals[c] = mgb_plan_add_buffer(planner, mgb_plan_name(planner, "arriving %d", number), c, bucket->sum,
-                                                  MGB_MEMORY_MERGE, bucket->bytes);
+        bucket->arrivals[c] =
+            mgb_plan_add_buffer(planner, mgb_plan_name(planner, "arriving %d", number), c,
+                                bucket->sum, MGB_MEMORY_MERGE, bucket->bytes);
         bucket->copy = mgb_plan_add_copy(planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF,
                                          mgb_plan_whole(planner, bucket->arrivals[c]),
                                          mgb_plan_whole(planner, bucket->buffers[c]), name);
@@ -58,7 +60,8 @@ static void bucket_move(struct mgb_planner *planner, struct mgb_bucket *bucket, 
 }
 
 /* How many towers add to the bucket; *class and *tower are the last such. */
-static int contributors(const struct mgb_planner *planner, const struct mgb_bucket *bucket, int *class, int *tower)
+static int contributors(const struct mgb_planner *planner, const struct mgb_bucket *bucket,
+                        int *class, int *tower)
 {
     int count = 0;
     for (int c = 0; c < planner->plan->class_count; c++) {
@@ -89,7 +92,8 @@ static void bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket, i
         return;
     }
     const char *name = mgb_plan_name(planner, "sum %d", number);
-    int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->sum, MGB_MEMORY_GRADIENTS, bucket->bytes);
+    int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->sum, MGB_MEMORY_GRADIENTS,
+                                     bucket->bytes);
     mgb_plan_add_task(planner, MGB_TASK_REDUCE, MGB_PHASE_SUM, MGB_ROOT, bucket->sum, name);
     mgb_plan_add_operand(planner, mgb_plan_whole(planner, buffer));
     for (int c = 0; c < planner->plan->class_count; c++) {
@@ -107,9 +111,10 @@ static void bucket_forward(struct mgb_planner *planner, struct mgb_bucket *bucke
     if (bucket->sum == bucket->update)
         return;
     const char *name = mgb_plan_name(planner, "summed %d", number);
-    int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->update, MGB_MEMORY_GRADIENTS, bucket->bytes);
-    mgb_plan_add_copy(planner, MGB_PHASE_SUM, MGB_ROOT, bucket->update, bucket->sum, mgb_plan_whole(planner, buffer),
-                      bucket->total, name);
+    int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->update, MGB_MEMORY_GRADIENTS,
+                                     bucket->bytes);
+    mgb_plan_add_copy(planner, MGB_PHASE_SUM, MGB_ROOT, bucket->update, bucket->sum,
+                      mgb_plan_whole(planner, buffer), bucket->total, name);
     bucket->total = mgb_plan_whole(planner, buffer);
 }
 
@@ -124,7 +129,8 @@ static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket
     if (planner->tasks.count > before)
         commit_add(planner, planner->tasks.count - 1, MGB_OWN);
     else
-        commit_add(planner, bucket->copy >= 0 ? bucket->copy : planner->stages[class].last, MGB_EACH_TOWER);
+        commit_add(planner, bucket->copy >= 0 ? bucket->copy : planner->stages[class].last,
+                   MGB_EACH_TOWER);
 }
 
 static bool sum_device_works(const struct mgb_planner *planner, int device)
@@ -141,7 +147,8 @@ void mgb_plan_sum(struct mgb_planner *planner, int node)
         return;
     bool arrived = false;
     for (int k = 0; k < planner->buckets.count && !planner->failed; k++)
-        arrived |= !planner->buckets.at[k].moved && (node < 0 || planner->buckets.at[k].ready <= node);
+        arrived |=
+            !planner->buckets.at[k].moved && (node < 0 || planner->buckets.at[k].ready <= node);
     for (int k = 0; arrived && k < planner->buckets.count && !planner->failed; k++) {
         struct mgb_bucket *bucket = &planner->buckets.at[k];
         if (bucket->moved && !bucket->done && planner->placement->overlap)

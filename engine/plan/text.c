@@ -5,7 +5,8 @@
 
 static const char *kind_name(enum mgb_task_kind kind)
 {
-    static const char *const names[] = {"compute", "copy", "reduce", "allreduce", "fill", "norm", "clip", "update"};
+    static const char *const names[] = {"compute", "copy", "reduce", "allreduce",
+                                        "fill",    "norm", "clip",   "update"};
     return names[kind];
 }
 
@@ -19,7 +20,9 @@ static void device_text(struct mgb_text *text, const struct mgb_plan *plan, int 
 {
     char name[MGB_DEVICE_NAME_MAX];
     mgb_text_add(text, "%s",
-                 device == MGB_SELF ? "self" : mgb_device_format(name, plan->topology->devices[device].name));
+                 device == MGB_SELF
+                     ? "self"
+                     : mgb_device_format(name, plan->topology->devices[device].name));
 }
 
 static void class_text(struct mgb_text *text, int class)
@@ -34,8 +37,8 @@ static void head_text(struct mgb_text *text, const struct mgb_plan *plan)
 {
     static const char *const kinds[] = {"train", "evaluate", "move"};
     mgb_text_add(text, "plan %s '%s' %s: %d rows, %d towers in %d classes\n", kinds[plan->kind],
-                 mgb_graph_name(plan->graph), strategy_name(plan->strategy), plan->global_rows, plan->tower_count,
-                 plan->class_count);
+                 mgb_graph_name(plan->graph), strategy_name(plan->strategy), plan->global_rows,
+                 plan->tower_count, plan->class_count);
     for (int c = 0; c < plan->class_count; c++) {
         mgb_text_add(text, "class c%d: %d rows on %d towers, first ", c, plan->classes[c].rows,
                      plan->classes[c].tower_count);
@@ -51,10 +54,12 @@ static void uses_text(struct mgb_text *text, const struct mgb_plan *plan)
         const struct mgb_device_use *use = &plan->uses[i];
         mgb_text_add(text, "memory ");
         device_text(text, plan, use->device);
-        mgb_text_add(text, ": %lld lasting, %lld step;", (long long)use->lasting_bytes, (long long)use->step_bytes);
+        mgb_text_add(text, ": %lld lasting, %lld step;", (long long)use->lasting_bytes,
+                     (long long)use->step_bytes);
         for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++)
             if (use->peak[c] > 0)
-                mgb_text_add(text, " %s %lld", mgb_memory_category_name((enum mgb_memory_category)c),
+                mgb_text_add(text, " %s %lld",
+                             mgb_memory_category_name((enum mgb_memory_category)c),
                              (long long)use->peak[c]);
         mgb_text_add(text, "\n");
     }
@@ -69,8 +74,9 @@ static void buffers_text(struct mgb_text *text, const struct mgb_plan *plan)
         class_text(text, buffer->class);
         mgb_text_add(text, " ");
         device_text(text, plan, buffer->device);
-        mgb_text_add(text, " %s %s @%lld +%lld", arenas[buffer->arena], mgb_memory_category_name(buffer->category),
-                     (long long)buffer->offset, (long long)buffer->bytes);
+        mgb_text_add(text, " %s %s @%lld +%lld", arenas[buffer->arena],
+                     mgb_memory_category_name(buffer->category), (long long)buffer->offset,
+                     (long long)buffer->bytes);
         if (buffer->stride > 0)
             mgb_text_add(text, " stride %lld", (long long)buffer->stride);
         if (buffer->flip > 0)
@@ -94,7 +100,8 @@ static void operand_text(struct mgb_text *text, const struct mgb_operand *operan
         mgb_text_add(text, "/%d", operand->layout);
 }
 
-static void place_text(struct mgb_text *text, const struct mgb_plan *plan, const struct mgb_task *task)
+static void place_text(struct mgb_text *text, const struct mgb_plan *plan,
+                       const struct mgb_task *task)
 {
     if (task->queue == MGB_QUEUE_COPY) {
         device_text(text, plan, task->from);
@@ -125,7 +132,8 @@ static void task_text(struct mgb_text *text, const struct mgb_plan *plan, int in
     }
     for (int k = 0; k < task->wait_count; k++) {
         const struct mgb_wait *wait = &plan->waits[task->wait_begin + k];
-        mgb_text_add(text, "%s t%d%s", k == 0 ? " after" : "", wait->task, wait->tower == MGB_EACH_TOWER ? "*" : "");
+        mgb_text_add(text, "%s t%d%s", k == 0 ? " after" : "", wait->task,
+                     wait->tower == MGB_EACH_TOWER ? "*" : "");
     }
     mgb_text_add(text, "\n");
 }

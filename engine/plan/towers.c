@@ -26,8 +26,9 @@ enum mgb_status mgb_plan_forward(struct mgb_planner *planner)
 static void results_make(struct mgb_planner *planner, struct mgb_stage *stage)
 {
     if (planner->result_count > 0)
-        stage->results = mgb_plan_add_buffer(planner, "results", stage->class, stage->place, MGB_MEMORY_MERGE,
-                                             (int64_t)(planner->result_count - 1) * MGB_ALIGNMENT + 4);
+        stage->results =
+            mgb_plan_add_buffer(planner, "results", stage->class, stage->place, MGB_MEMORY_MERGE,
+                                (int64_t)(planner->result_count - 1) * MGB_ALIGNMENT + 4);
 }
 
 enum mgb_status mgb_plan_head(struct mgb_planner *planner)
@@ -40,7 +41,8 @@ enum mgb_status mgb_plan_head(struct mgb_planner *planner)
     }
     results_make(planner, &planner->root);
     for (int n = 0; n < planner->graph->node_count; n++)
-        if (planner->runs[n] && planner->graph->nodes[n].section == MGB_SECTION_HEAD && !planner->failed)
+        if (planner->runs[n] && planner->graph->nodes[n].section == MGB_SECTION_HEAD &&
+            !planner->failed)
             MGB_TRY(mgb_plan_node(planner, &planner->root, n));
     return MGB_OK;
 }
@@ -49,7 +51,8 @@ enum mgb_status mgb_plan_backward(struct mgb_planner *planner)
 {
     bool overlap = planner->placement->overlap;
     for (int n = 0; n < planner->graph->node_count; n++) {
-        if (!planner->runs[n] || planner->graph->nodes[n].section != MGB_SECTION_BACKWARD || planner->failed)
+        if (!planner->runs[n] || planner->graph->nodes[n].section != MGB_SECTION_BACKWARD ||
+            planner->failed)
             continue;
         MGB_TRY(node_run(planner, n));
         if (overlap)
@@ -59,6 +62,7 @@ enum mgb_status mgb_plan_backward(struct mgb_planner *planner)
     for (int k = 0; k < planner->buckets.count; k++)
         for (int c = 0; c < planner->plan->class_count; c++)
             if (planner->buckets.at[k].buffers[c] >= 0)
-                planner->drafts.at[planner->buckets.at[k].buffers[c]].keep = planner->stages[c].last;
+                planner->drafts.at[planner->buckets.at[k].buffers[c]].keep =
+                    planner->stages[c].last;
     return MGB_OK;
 }

@@ -23,7 +23,8 @@ static int64_t part_count(int64_t count, int64_t parts, int64_t part)
 static int64_t ring_bytes(int64_t bytes, int towers, int t)
 {
     int64_t count = bytes / 4;
-    return 4 * (2 * count - part_count(count, towers, (t + 1) % towers) - part_count(count, towers, (t + 2) % towers));
+    return 4 * (2 * count - part_count(count, towers, (t + 1) % towers) -
+                part_count(count, towers, (t + 2) % towers));
 }
 
 static bool tree_like(enum mgb_allreduce algorithm)
@@ -34,7 +35,8 @@ static bool tree_like(enum mgb_allreduce algorithm)
 static void link_add(struct mgb_planner *planner, int from, int to, int64_t bytes)
 {
     if (bytes > 0)
-        planner->plan->traffic[planner->plan->traffic_count++] = (struct mgb_traffic){from, to, bytes};
+        planner->plan->traffic[planner->plan->traffic_count++] =
+            (struct mgb_traffic){from, to, bytes};
 }
 
 static void collectives_count(struct mgb_planner *planner, const int64_t *payload)
@@ -69,7 +71,8 @@ static void copies_count(struct mgb_planner *planner, const int64_t *bytes)
         for (int t = 0; lane->class != MGB_ROOT && t < plan->tower_count; t++)
             if (plan->towers[t].class == lane->class)
                 link_add(planner, lane->from == MGB_SELF ? plan->towers[t].device : lane->from,
-                         lane->device == MGB_SELF ? plan->towers[t].device : lane->device, bytes[q]);
+                         lane->device == MGB_SELF ? plan->towers[t].device : lane->device,
+                         bytes[q]);
     }
 }
 

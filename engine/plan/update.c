@@ -23,32 +23,39 @@ bool mgb_plan_class_updates(const struct mgb_planner *planner, const struct mgb_
     return planner->buckets.count > 0 && planner->buckets.at[0].buffers[stage->class] >= 0;
 }
 
-struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner, const struct mgb_stage *stage, int variable)
+struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner,
+                                     const struct mgb_stage *stage, int variable)
 {
     const struct mgb_bucket *bucket = &planner->buckets.at[planner->bucket_of[variable]];
-    struct mgb_operand at = stage ? mgb_plan_whole(planner, bucket->buffers[stage->class]) : bucket->total;
+    struct mgb_operand at =
+        stage ? mgb_plan_whole(planner, bucket->buffers[stage->class]) : bucket->total;
     at.offset += planner->bucket_offset[variable];
     at.bytes = planner->graph->variables[variable].info.bytes;
     return at;
 }
 
 /* Weight, gradient, slots; with weights at `work` when they are visiting. */
-static void variable_update(struct mgb_planner *planner, const struct mgb_stage *stage, int variable)
+static void variable_update(struct mgb_planner *planner, const struct mgb_stage *stage,
+                            int variable)
 {
     const struct mgb_bundle *bundle = &planner->bundles.at[planner->bundle_of[variable]];
     int owner = stage ? stage->class : 0;
-    int64_t offset = planner->bundle_offset[variable], bytes = planner->graph->variables[variable].info.bytes;
-    mgb_plan_add_operand(planner,
-                         mgb_plan_part(bundle->work >= 0 ? bundle->work : bundle->buffers[owner], offset, bytes));
+    int64_t offset = planner->bundle_offset[variable],
+            bytes = planner->graph->variables[variable].info.bytes;
+    mgb_plan_add_operand(
+        planner,
+        mgb_plan_part(bundle->work >= 0 ? bundle->work : bundle->buffers[owner], offset, bytes));
     mgb_plan_add_operand(planner, mgb_plan_gradient(planner, stage, variable));
     for (int s = 0; s < planner->slot_count; s++)
-        mgb_plan_add_operand(planner, mgb_plan_part(bundle->slots[s * planner->owners + owner], offset, bytes));
+        mgb_plan_add_operand(
+            planner, mgb_plan_part(bundle->slots[s * planner->owners + owner], offset, bytes));
 }
 
 static int update_add(struct mgb_planner *planner, const struct mgb_stage *stage, int device)
 {
     int class = stage ? stage->class : MGB_ROOT;
-    int task = mgb_plan_add_task(planner, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, class, stage ? MGB_SELF : device, "update");
+    int task = mgb_plan_add_task(planner, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, class,
+                                 stage ? MGB_SELF : device, "update");
     for (int v = 0; v < planner->graph->variable_count; v++)
         if (mgb_plan_updates(planner, v, device))
             variable_update(planner, stage, v);
@@ -64,8 +71,9 @@ static void bundle_visit(struct mgb_planner *planner, struct mgb_bundle *bundle,
         return;
     const char *first = planner->graph->variables[bundle->first].info.name;
     if (!back)
-        bundle->work = mgb_plan_add_buffer(planner, mgb_plan_name(planner, "visiting %s", first), MGB_ROOT,
-                                           bundle->update, MGB_MEMORY_REPLICAS, bundle->bytes);
+        bundle->work =
+            mgb_plan_add_buffer(planner, mgb_plan_name(planner, "visiting %s", first), MGB_ROOT,
+                                bundle->update, MGB_MEMORY_REPLICAS, bundle->bytes);
     struct mgb_operand home = mgb_plan_whole(planner, bundle->buffers[0]);
     struct mgb_operand work = mgb_plan_whole(planner, bundle->work);
     mgb_plan_add_copy(planner, MGB_PHASE_UPDATE, MGB_ROOT, back ? bundle->home : bundle->update,
@@ -83,7 +91,8 @@ static void root_update(struct mgb_planner *planner)
 {
     for (int b = 0; b < planner->bundles.count; b++)
         bundle_visit(planner, &planner->bundles.at[b], false);
-    if (planner->root.last >= 0 && !mgb_vector_push(&planner->commits, ((struct mgb_wait){planner->root.last, MGB_OWN})))
+    if (planner->root.last >= 0 &&
+        !mgb_vector_push(&planner->commits, ((struct mgb_wait){planner->root.last, MGB_OWN})))
         planner->failed = true;
     for (int d = 0; d < planner->plan->topology->device_count; d++)
         if (mgb_plan_updates_here(planner, d))
@@ -97,8 +106,10 @@ static void independents_meet(struct mgb_planner *planner)
 {
     if (planner->placement->strategy != MGB_INDEPENDENT || planner->plan->tower_count == 1)
         return;
-    int buffer = mgb_plan_add_buffer(planner, "commit", MGB_ROOT, MGB_HOST_DEVICE, MGB_MEMORY_WORKSPACE, 4);
-    int task = mgb_plan_add_task(planner, MGB_TASK_FILL, MGB_PHASE_UPDATE, MGB_ROOT, MGB_HOST_DEVICE, "commit");
+    int buffer =
+        mgb_plan_add_buffer(planner, "commit", MGB_ROOT, MGB_HOST_DEVICE, MGB_MEMORY_WORKSPACE, 4);
+    int task = mgb_plan_add_task(planner, MGB_TASK_FILL, MGB_PHASE_UPDATE, MGB_ROOT,
+                                 MGB_HOST_DEVICE, "commit");
     mgb_plan_add_operand(planner, mgb_plan_whole(planner, buffer));
     for (int c = 0; c < planner->plan->class_count; c++)
         if (planner->stages[c].last >= 0)

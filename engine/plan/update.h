@@ -10,6 +10,7 @@ bool mgb_plan_updates_here(const struct mgb_planner *planner, int device);
 /* Mirrored: does every tower of the class have gradients to apply? */
 bool mgb_plan_class_updates(const struct mgb_planner *planner, const struct mgb_stage *stage);
 /* Where the complete gradient of a variable is when it is applied; `stage`: that class's own; NULL: the root's. */
-struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner, const struct mgb_stage *stage, int variable);
+struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner,
+                                     const struct mgb_stage *stage, int variable);
 
 #endif

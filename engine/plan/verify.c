@@ -16,7 +16,8 @@ char *mgb_verify_name(char out[160], const struct mgb_verifier *v, int flat)
 
 bool mgb_verify_before(const struct mgb_verifier *v, int a, int b)
 {
-    return a < b && v->clocks[(size_t)b * (size_t)v->queue_count + (size_t)v->flats[a].queue] >= v->flats[a].turn;
+    return a < b && v->clocks[(size_t)b * (size_t)v->queue_count + (size_t)v->flats[a].queue] >=
+                        v->flats[a].turn;
 }
 
 static enum mgb_status no_memory(void)
@@ -28,7 +29,8 @@ static int64_t flat_total(const struct mgb_plan *plan)
 {
     int64_t total = 0;
     for (int i = 0; i < plan->task_count; i++)
-        total += plan->tasks[i].class == MGB_ROOT ? 1 : plan->classes[plan->tasks[i].class].tower_count;
+        total +=
+            plan->tasks[i].class == MGB_ROOT ? 1 : plan->classes[plan->tasks[i].class].tower_count;
     return total;
 }
 
@@ -37,7 +39,8 @@ static void towers_choose(struct mgb_verifier *v)
     const struct mgb_plan *plan = v->plan;
     bool all = flat_total(plan) <= MGB_VERIFY_TASKS;
     for (int t = 0; t < plan->tower_count; t++) {
-        int instance = plan->towers[t].instance, count = plan->classes[plan->towers[t].class].tower_count;
+        int instance = plan->towers[t].instance,
+            count = plan->classes[plan->towers[t].class].tower_count;
         v->kept[t] = all || instance < 2 || instance == count - 1;
         v->kept_count += v->kept[t];
     }
@@ -54,9 +57,13 @@ static void flat_add(struct mgb_verifier *v, int task, int tower)
 {
     const struct mgb_task *t = &v->plan->tasks[task];
     int self = tower < 0 ? -1 : v->plan->towers[tower].device;
-    v->flats[v->flat_count++] = (struct mgb_verify_task){
-        .task = task, .tower = tower, .device = t->device == MGB_SELF ? self : t->device,
-        .from = t->queue == MGB_QUEUE_COMPUTE ? -1 : t->from == MGB_SELF ? self : t->from};
+    v->flats[v->flat_count++] =
+        (struct mgb_verify_task){.task = task,
+                                 .tower = tower,
+                                 .device = t->device == MGB_SELF ? self : t->device,
+                                 .from = t->queue == MGB_QUEUE_COMPUTE ? -1
+                                         : t->from == MGB_SELF         ? self
+                                                                       : t->from};
 }
 
 /* Kept towers by class: list[begin[c]] .. list[begin[c + 1]]. */
@@ -95,7 +102,8 @@ static enum mgb_status flats_fill(struct mgb_verifier *v)
         v->first[i] = v->flat_count;
         if (class == MGB_ROOT)
             flat_add(v, i, -1);
-        for (int k = class == MGB_ROOT ? 0 : begin[class]; class != MGB_ROOT && k < begin[class + 1]; k++)
+        for (int k = class == MGB_ROOT ? 0 : begin[class];
+             class != MGB_ROOT && k < begin[class + 1]; k++)
             flat_add(v, i, list[k]);
     }
     v->first[plan->task_count] = v->flat_count;

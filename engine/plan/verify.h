@@ -28,14 +28,16 @@ struct mgb_verify_access {
 
 struct mgb_verifier {
     const struct mgb_plan *plan;
-    bool *kept;  /* by tower */
+    bool *kept; /* by tower */
     int kept_count;
-    bool *gathered; /* by buffer: written by rows, some of which belong to towers that are not kept */
-    int *first;  /* flat tasks of task i: first[i] .. first[i + 1] */
+    bool *
+        gathered; /* by buffer: written by rows, some of which belong to towers that are not kept */
+    int *first;   /* flat tasks of task i: first[i] .. first[i + 1] */
     int flat_count, queue_count;
     struct mgb_verify_task *flats;
     int *clocks; /* [flat * queue_count + q]: what of queue q has ended when the task has */
-    mgb_vector(struct mgb_verify_access) accesses; /* in issue order, a task's reads before its writes */
+    mgb_vector(
+        struct mgb_verify_access) accesses; /* in issue order, a task's reads before its writes */
 };
 
 /* "task t5 'dense' on tower 1" into `out`; returns `out`. */
@@ -44,12 +46,17 @@ char *mgb_verify_name(char out[160], const struct mgb_verifier *v, int flat);
 bool mgb_verify_before(const struct mgb_verifier *v, int a, int b);
 
 /* The rules, in this order. */
-enum mgb_status mgb_verify_shape(const struct mgb_plan *plan);   /* indices, rows, devices, equal copies, arenas */
-enum mgb_status mgb_verify_clock(struct mgb_verifier *v);        /* waits, queues, collectives */
-enum mgb_status mgb_verify_collect(struct mgb_verifier *v);      /* accesses; whose memory a task may touch */
-enum mgb_status mgb_verify_races(struct mgb_verifier *v);        /* every wait that is needed */
-enum mgb_status mgb_verify_contents(struct mgb_verifier *v);     /* defined before use, nobody else's bytes */
-enum mgb_status mgb_verify_layout(const struct mgb_verifier *v); /* declared lifetimes, lasting buffers apart */
-enum mgb_status mgb_verify_commit(const struct mgb_verifier *v); /* no update before the last gradient */
+enum mgb_status
+mgb_verify_shape(const struct mgb_plan *plan); /* indices, rows, devices, equal copies, arenas */
+enum mgb_status mgb_verify_clock(struct mgb_verifier *v); /* waits, queues, collectives */
+enum mgb_status
+mgb_verify_collect(struct mgb_verifier *v); /* accesses; whose memory a task may touch */
+enum mgb_status mgb_verify_races(struct mgb_verifier *v); /* every wait that is needed */
+enum mgb_status
+mgb_verify_contents(struct mgb_verifier *v); /* defined before use, nobody else's bytes */
+enum mgb_status
+mgb_verify_layout(const struct mgb_verifier *v); /* declared lifetimes, lasting buffers apart */
+enum mgb_status
+mgb_verify_commit(const struct mgb_verifier *v); /* no update before the last gradient */
 
 #endif

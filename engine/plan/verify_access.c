@@ -7,7 +7,8 @@ static enum mgb_status no_memory(void)
     return mgb_fail(MGB_NO_MEMORY, "verifying a step plan: the host's memory is exhausted");
 }
 
-static enum mgb_status access_add(struct mgb_verifier *v, int flat, const struct mgb_operand *o, int tower, bool write)
+static enum mgb_status access_add(struct mgb_verifier *v, int flat, const struct mgb_operand *o,
+                                  int tower, bool write)
 {
     const struct mgb_plan *plan = v->plan;
     const struct mgb_buffer *b = &plan->buffers[o->buffer];
@@ -17,14 +18,21 @@ static enum mgb_status access_add(struct mgb_verifier *v, int flat, const struct
         begin += b->stride * plan->towers[owner].instance;
     if (o->row_bytes > 0 && v->flats[flat].tower >= 0)
         begin += o->row_bytes * plan->towers[v->flats[flat].tower].first_row;
-    struct mgb_verify_access access = {
-        .flat = flat, .buffer = o->buffer, .tower = owner, .arena = b->arena, .begin = begin, .end = begin + o->bytes,
-        .device = b->device == MGB_SELF ? plan->towers[owner].device : b->device, .write = write};
+    struct mgb_verify_access access = {.flat = flat,
+                                       .buffer = o->buffer,
+                                       .tower = owner,
+                                       .arena = b->arena,
+                                       .begin = begin,
+                                       .end = begin + o->bytes,
+                                       .device = b->device == MGB_SELF ? plan->towers[owner].device
+                                                                       : b->device,
+                                       .write = write};
     return mgb_vector_push(&v->accesses, access) ? MGB_OK : no_memory();
 }
 
 /* One operand, or one for each kept tower of its class. */
-static enum mgb_status operand_add(struct mgb_verifier *v, int flat, const struct mgb_operand *o, bool write)
+static enum mgb_status operand_add(struct mgb_verifier *v, int flat, const struct mgb_operand *o,
+                                   bool write)
 {
     const struct mgb_plan *plan = v->plan;
     if (o->tower != MGB_EACH_TOWER)
@@ -57,7 +65,8 @@ static int operand_use(const struct mgb_plan *plan, const struct mgb_task *task,
     return 3;
 }
 
-static enum mgb_status place_check(const struct mgb_verifier *v, const struct mgb_verify_access *a, int operand)
+static enum mgb_status place_check(const struct mgb_verifier *v, const struct mgb_verify_access *a,
+                                   int operand)
 {
     const struct mgb_verify_task *f = &v->flats[a->flat];
     const struct mgb_task *task = &v->plan->tasks[f->task];
@@ -66,15 +75,16 @@ static enum mgb_status place_check(const struct mgb_verifier *v, const struct mg
     char name[160];
     if (a->device != allowed)
         return mgb_fail(MGB_CORRUPT, "plan: %s on device %d touches buffer b%d '%s' on device %d",
-                        mgb_verify_name(name, v, a->flat), allowed, a->buffer, v->plan->buffers[a->buffer].name,
-                        a->device);
+                        mgb_verify_name(name, v, a->flat), allowed, a->buffer,
+                        v->plan->buffers[a->buffer].name, a->device);
     if (!a->write || a->arena == MGB_ARENA_STEP)
         return MGB_OK;
     bool returns = task->kind == MGB_TASK_COPY && task->phase == MGB_PHASE_UPDATE;
     bool moving = v->plan->kind == MGB_PLAN_MOVE && a->arena == MGB_ARENA_LASTING;
     if (moving || (v->plan->kind == MGB_PLAN_TRAIN && (task->kind == MGB_TASK_UPDATE || returns)))
         return MGB_OK;
-    return mgb_fail(MGB_CORRUPT, "plan: %s writes buffer b%d '%s', which lasts: only updates and moves may",
+    return mgb_fail(MGB_CORRUPT,
+                    "plan: %s writes buffer b%d '%s', which lasts: only updates and moves may",
                     mgb_verify_name(name, v, a->flat), a->buffer, v->plan->buffers[a->buffer].name);
 }
 

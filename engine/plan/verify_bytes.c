@@ -34,13 +34,15 @@ static enum mgb_status pair_check(const struct mgb_verifier *v, const struct mgb
 {
     if ((!a->write && !b->write) || a->flat == b->flat)
         return MGB_OK;
-    const struct mgb_verify_access *first = a->flat < b->flat ? a : b, *second = a->flat < b->flat ? b : a;
+    const struct mgb_verify_access *first = a->flat < b->flat ? a : b,
+                                   *second = a->flat < b->flat ? b : a;
     if (mgb_verify_before(v, first->flat, second->flat))
         return MGB_OK;
     char one[160], two[160];
-    return mgb_fail(MGB_CORRUPT, "plan: a wait is missing: %s %s buffer b%d '%s' and %s does not wait for it",
-                    mgb_verify_name(one, v, first->flat), first->write ? "writes" : "reads", first->buffer,
-                    v->plan->buffers[first->buffer].name, mgb_verify_name(two, v, second->flat));
+    return mgb_fail(
+        MGB_CORRUPT, "plan: a wait is missing: %s %s buffer b%d '%s' and %s does not wait for it",
+        mgb_verify_name(one, v, first->flat), first->write ? "writes" : "reads", first->buffer,
+        v->plan->buffers[first->buffer].name, mgb_verify_name(two, v, second->flat));
 }
 
 enum mgb_status mgb_verify_races(struct mgb_verifier *v)
@@ -55,8 +57,10 @@ enum mgb_status mgb_verify_races(struct mgb_verifier *v)
         qsort(sorted, (size_t)count, sizeof *sorted, begin_compare);
     }
     for (int i = 0; i < count; i++)
-        for (int k = i + 1; k < count && status == MGB_OK && arena_compare(&sorted[i], &sorted[k]) == 0 &&
-                            sorted[k].begin < sorted[i].end; k++)
+        for (int k = i + 1;
+             k < count && status == MGB_OK && arena_compare(&sorted[i], &sorted[k]) == 0 &&
+             sorted[k].begin < sorted[i].end;
+             k++)
             status = pair_check(v, &sorted[i], &sorted[k]);
     mgb_release(sorted);
     return status;
@@ -117,10 +121,12 @@ static enum mgb_status bytes_write(struct arena *arena, const struct mgb_verify_
     struct owned pieces[3];
     int count = 0;
     if (last > first && at[first].begin < a->begin)
-        pieces[count++] = (struct owned){at[first].begin, a->begin, at[first].buffer, at[first].tower};
+        pieces[count++] =
+            (struct owned){at[first].begin, a->begin, at[first].buffer, at[first].tower};
     pieces[count++] = (struct owned){a->begin, a->end, a->buffer, a->tower};
     if (last > first && at[last - 1].end > a->end)
-        pieces[count++] = (struct owned){a->end, at[last - 1].end, at[last - 1].buffer, at[last - 1].tower};
+        pieces[count++] =
+            (struct owned){a->end, at[last - 1].end, at[last - 1].buffer, at[last - 1].tower};
     memmove(at + first + count, at + last, (size_t)(arena->owned.count - last) * sizeof *at);
     memcpy(at + first, pieces, (size_t)count * sizeof *at);
     arena->owned.count += count - (last - first);
@@ -132,21 +138,23 @@ static bool gap_is_padding(int64_t begin, int64_t end)
     return end % MGB_VERIFY_PADDING == 0 && end - begin < MGB_VERIFY_PADDING;
 }
 
-static enum mgb_status bytes_undefined(const struct mgb_verifier *v, const struct mgb_verify_access *a)
+static enum mgb_status bytes_undefined(const struct mgb_verifier *v,
+                                       const struct mgb_verify_access *a)
 {
     char name[160];
-    return mgb_fail(MGB_CORRUPT, "plan: %s reads buffer b%d '%s' before it is defined", mgb_verify_name(name, v, a->flat),
-                    a->buffer, v->plan->buffers[a->buffer].name);
+    return mgb_fail(MGB_CORRUPT, "plan: %s reads buffer b%d '%s' before it is defined",
+                    mgb_verify_name(name, v, a->flat), a->buffer, v->plan->buffers[a->buffer].name);
 }
 
-static enum mgb_status bytes_foreign(const struct mgb_verifier *v, const struct mgb_verify_access *a,
-                                     const struct owned *o)
+static enum mgb_status bytes_foreign(const struct mgb_verifier *v,
+                                     const struct mgb_verify_access *a, const struct owned *o)
 {
     char name[160];
     return mgb_fail(MGB_CORRUPT,
-                    "plan: buffers overlap while both live: %s reads b%d '%s', whose bytes b%d '%s' has overwritten",
-                    mgb_verify_name(name, v, a->flat), a->buffer, v->plan->buffers[a->buffer].name, o->buffer,
-                    v->plan->buffers[o->buffer].name);
+                    "plan: buffers overlap while both live: %s reads b%d '%s', whose bytes b%d "
+                    "'%s' has overwritten",
+                    mgb_verify_name(name, v, a->flat), a->buffer, v->plan->buffers[a->buffer].name,
+                    o->buffer, v->plan->buffers[o->buffer].name);
 }
 
 /* Walks from one own part to the next; what lies between may only be padding, whatever it holds. */
@@ -183,7 +191,8 @@ static enum mgb_status contents_follow(struct contents *c)
         int arena = arena_find(c, a);
         if (arena < 0)
             return no_memory();
-        MGB_TRY(a->write ? bytes_write(&c->arenas.at[arena], a) : bytes_read(v, &c->arenas.at[arena], a));
+        MGB_TRY(a->write ? bytes_write(&c->arenas.at[arena], a)
+                         : bytes_read(v, &c->arenas.at[arena], a));
     }
     return MGB_OK;
 }
@@ -197,15 +206,26 @@ static enum mgb_status results_check(struct contents *c)
         const struct mgb_buffer *b = &plan->buffers[o->buffer];
         int device = b->device != MGB_SELF ? b->device : plan->classes[b->class].lead;
         if (device != 0)
-            return mgb_fail(MGB_CORRUPT, "plan: result %d lies on device %d, not on /cpu:0", i, device);
+            return mgb_fail(MGB_CORRUPT, "plan: result %d lies on device %d, not on /cpu:0", i,
+                            device);
         int64_t begin = b->offset + o->offset;
-        struct mgb_verify_access access = {.buffer = o->buffer, .device = 0, .arena = b->arena, .begin = begin,
-                                           .end = begin + o->bytes,
-                                           .tower = b->class == MGB_ROOT ? -1 : plan->classes[b->class].first_tower};
-        int arena = arena_find(c, &access), k = arena < 0 ? 0 : owned_find(&c->arenas.at[arena], begin);
-        const struct owned *owned = arena < 0 || k >= c->arenas.at[arena].owned.count ? NULL : &c->arenas.at[arena].owned.at[k];
-        if (!owned || owned->begin > begin || owned->buffer != o->buffer || owned->tower != access.tower)
-            return mgb_fail(MGB_CORRUPT, "plan: result %d in buffer b%d '%s' is not there at the end", i, o->buffer, b->name);
+        struct mgb_verify_access access = {
+            .buffer = o->buffer,
+            .device = 0,
+            .arena = b->arena,
+            .begin = begin,
+            .end = begin + o->bytes,
+            .tower = b->class == MGB_ROOT ? -1 : plan->classes[b->class].first_tower};
+        int arena = arena_find(c, &access),
+            k = arena < 0 ? 0 : owned_find(&c->arenas.at[arena], begin);
+        const struct owned *owned = arena < 0 || k >= c->arenas.at[arena].owned.count
+                                        ? NULL
+                                        : &c->arenas.at[arena].owned.at[k];
+        if (!owned || owned->begin > begin || owned->buffer != o->buffer ||
+            owned->tower != access.tower)
+            return mgb_fail(MGB_CORRUPT,
+                            "plan: result %d in buffer b%d '%s' is not there at the end", i,
+                            o->buffer, b->name);
     }
     return MGB_OK;
 }

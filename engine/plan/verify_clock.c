@@ -18,9 +18,10 @@ static enum mgb_status lanes_number(struct mgb_verifier *v)
         int q = 0;
         while (q < lanes.count && (lanes.at[q].device != f->device || lanes.at[q].from != f->from))
             q++;
-        if (q == lanes.count &&
-            (!mgb_vector_push(&lanes, ((struct lane){f->device, f->from})) || !mgb_vector_push(&turns, 0)))
-            status = mgb_fail(MGB_NO_MEMORY, "verifying a step plan: the host's memory is exhausted");
+        if (q == lanes.count && (!mgb_vector_push(&lanes, ((struct lane){f->device, f->from})) ||
+                                 !mgb_vector_push(&turns, 0)))
+            status =
+                mgb_fail(MGB_NO_MEMORY, "verifying a step plan: the host's memory is exhausted");
         else
             *f = (struct mgb_verify_task){f->task, f->tower, f->device, f->from, q, ++turns.at[q]};
     }
@@ -44,10 +45,11 @@ static enum mgb_status wait_join(struct mgb_verifier *v, int i, const struct mgb
     const struct mgb_verify_task *f = &v->flats[i];
     char name[160];
     if (wait->task < 0 || wait->task >= f->task)
-        return mgb_fail(MGB_CORRUPT, "plan: %s waits for t%d, which is not before it", mgb_verify_name(name, v, i),
-                        wait->task);
+        return mgb_fail(MGB_CORRUPT, "plan: %s waits for t%d, which is not before it",
+                        mgb_verify_name(name, v, i), wait->task);
     int class = v->plan->tasks[wait->task].class;
-    if (wait->tower != MGB_EACH_TOWER && class != MGB_ROOT && class != v->plan->tasks[f->task].class)
+    if (wait->tower != MGB_EACH_TOWER && class != MGB_ROOT &&
+        class != v->plan->tasks[f->task].class)
         return mgb_fail(MGB_CORRUPT, "plan: %s waits for its own instance of t%d and has none",
                         mgb_verify_name(name, v, i), wait->task);
     for (int k = v->first[wait->task]; k < v->first[wait->task + 1]; k++)
@@ -60,8 +62,10 @@ static enum mgb_status task_clock(struct mgb_verifier *v, int i, int *newest)
 {
     const struct mgb_task *task = &v->plan->tasks[v->flats[i].task];
     int queue = v->flats[i].queue;
-    if (task->wait_begin < 0 || task->wait_count < 0 || task->wait_begin + task->wait_count > v->plan->wait_count)
-        return mgb_fail(MGB_CORRUPT, "plan: task t%d '%s': waits out of range", v->flats[i].task, task->name);
+    if (task->wait_begin < 0 || task->wait_count < 0 ||
+        task->wait_begin + task->wait_count > v->plan->wait_count)
+        return mgb_fail(MGB_CORRUPT, "plan: task t%d '%s': waits out of range", v->flats[i].task,
+                        task->name);
     if (newest[queue] >= 0)
         clock_join(v, i, newest[queue]);
     newest[queue] = i;
@@ -77,17 +81,18 @@ static enum mgb_status collective_meet(struct mgb_verifier *v, int begin, int en
     const struct mgb_task *first = &v->plan->tasks[v->flats[begin].task];
     int64_t bytes = v->plan->operands[first->operand_begin].bytes;
     if (end - begin != v->kept_count)
-        return mgb_fail(MGB_CORRUPT, "plan: collective %d '%s' is incomplete: %d of %d towers take part",
+        return mgb_fail(MGB_CORRUPT,
+                        "plan: collective %d '%s' is incomplete: %d of %d towers take part",
                         first->collective, first->name, end - begin, v->kept_count);
     for (int i = begin; i < end; i++) {
         const struct mgb_task *task = &v->plan->tasks[v->flats[i].task];
         for (int k = begin; k < i; k++)
             if (v->flats[k].tower == v->flats[i].tower)
-                return mgb_fail(MGB_CORRUPT, "plan: tower %d takes part twice in collective %d", v->flats[i].tower,
-                                first->collective);
+                return mgb_fail(MGB_CORRUPT, "plan: tower %d takes part twice in collective %d",
+                                v->flats[i].tower, first->collective);
         if (v->plan->operands[task->operand_begin].bytes != bytes)
-            return mgb_fail(MGB_CORRUPT, "plan: collective %d '%s' has parts of unequal size", first->collective,
-                            first->name);
+            return mgb_fail(MGB_CORRUPT, "plan: collective %d '%s' has parts of unequal size",
+                            first->collective, first->name);
         clock_join(v, begin, i);
     }
     for (int i = begin + 1; i < end; i++)

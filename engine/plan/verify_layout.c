@@ -26,8 +26,12 @@ static struct extent extent_of(const struct mgb_plan *plan, int buffer, int towe
 {
     const struct mgb_buffer *b = &plan->buffers[buffer];
     int64_t begin = b->offset + (tower >= 0 ? b->stride * plan->towers[tower].instance : 0);
-    return (struct extent){.device = b->device == MGB_SELF ? plan->towers[tower].device : b->device, .buffer = buffer,
-                           .tower = tower, .arena = b->arena, .begin = begin, .end = begin + b->flip + b->bytes};
+    return (struct extent){.device = b->device == MGB_SELF ? plan->towers[tower].device : b->device,
+                           .buffer = buffer,
+                           .tower = tower,
+                           .arena = b->arena,
+                           .begin = begin,
+                           .end = begin + b->flip + b->bytes};
 }
 
 static enum mgb_status arena_check(const struct mgb_plan *plan, const struct extent *e)
@@ -36,24 +40,29 @@ static enum mgb_status arena_check(const struct mgb_plan *plan, const struct ext
         return MGB_OK;
     for (int i = 0; i < plan->use_count; i++) {
         const struct mgb_device_use *use = &plan->uses[i];
-        if (use->device == e->device && e->end <= (e->arena == MGB_ARENA_STEP ? use->step_bytes : use->lasting_bytes))
+        if (use->device == e->device &&
+            e->end <= (e->arena == MGB_ARENA_STEP ? use->step_bytes : use->lasting_bytes))
             return MGB_OK;
     }
-    return mgb_fail(MGB_CORRUPT, "plan: buffer b%d '%s' reaches beyond its arena on device %d", e->buffer,
-                    plan->buffers[e->buffer].name, e->device);
+    return mgb_fail(MGB_CORRUPT, "plan: buffer b%d '%s' reaches beyond its arena on device %d",
+                    e->buffer, plan->buffers[e->buffer].name, e->device);
 }
 
-static enum mgb_status extents_check(const struct mgb_plan *plan, const struct extent *list, int count)
+static enum mgb_status extents_check(const struct mgb_plan *plan, const struct extent *list,
+                                     int count)
 {
     for (int i = 0; i < count; i++) {
         MGB_TRY(arena_check(plan, &list[i]));
         const struct mgb_buffer *a = &plan->buffers[list[i].buffer];
-        for (int k = i + 1; k < count && list[k].device == list[i].device && list[k].arena == list[i].arena &&
-                            list[k].begin < list[i].end; k++) {
+        for (int k = i + 1; k < count && list[k].device == list[i].device &&
+                            list[k].arena == list[i].arena && list[k].begin < list[i].end;
+             k++) {
             const struct mgb_buffer *b = &plan->buffers[list[k].buffer];
             if (a->arena != MGB_ARENA_OLD && a->first <= b->last && b->first <= a->last)
-                return mgb_fail(MGB_CORRUPT, "plan: buffers overlap while both live: b%d '%s' and b%d '%s' on device %d",
-                                list[i].buffer, a->name, list[k].buffer, b->name, list[i].device);
+                return mgb_fail(
+                    MGB_CORRUPT,
+                    "plan: buffers overlap while both live: b%d '%s' and b%d '%s' on device %d",
+                    list[i].buffer, a->name, list[k].buffer, b->name, list[i].device);
         }
     }
     return MGB_OK;
@@ -66,8 +75,9 @@ static enum mgb_status lifetimes_check(const struct mgb_verifier *v)
         const struct mgb_buffer *b = &v->plan->buffers[a->buffer];
         char name[160];
         if (v->flats[a->flat].task < b->first || v->flats[a->flat].task > b->last)
-            return mgb_fail(MGB_CORRUPT, "plan: %s uses buffer b%d '%s' outside of its life from t%d to t%d",
-                            mgb_verify_name(name, v, a->flat), a->buffer, b->name, b->first, b->last);
+            return mgb_fail(
+                MGB_CORRUPT, "plan: %s uses buffer b%d '%s' outside of its life from t%d to t%d",
+                mgb_verify_name(name, v, a->flat), a->buffer, b->name, b->first, b->last);
     }
     return MGB_OK;
 }
@@ -109,7 +119,8 @@ enum mgb_status mgb_verify_commit(const struct mgb_verifier *v)
             continue;
         for (int i = 0; i < v->flat_count; i++)
             if (makes_gradients(&v->plan->tasks[v->flats[i].task]) && !mgb_verify_before(v, i, u))
-                return mgb_fail(MGB_CORRUPT, "plan: an update comes too early: %s may start before %s has ended",
+                return mgb_fail(MGB_CORRUPT,
+                                "plan: an update comes too early: %s may start before %s has ended",
                                 mgb_verify_name(one, v, u), mgb_verify_name(two, v, i));
     }
     return MGB_OK;

@@ -30,7 +30,8 @@ static int *places_make(int count, int place, int gpus)
     return places;
 }
 
-static void placement_make(struct mgb_effective *out, const struct mgb_graph *graph, const struct plan_setup *setup)
+static void placement_make(struct mgb_effective *out, const struct mgb_graph *graph,
+                           const struct plan_setup *setup)
 {
     int towers = setup->gpus > 0 ? setup->gpus : 1, variables = graph->variable_count;
     int *devices = mgb_alloc((size_t)towers * sizeof *devices);
@@ -38,13 +39,25 @@ static void placement_make(struct mgb_effective *out, const struct mgb_graph *gr
     for (int t = 0; t < towers; t++)
         devices[t] = setup->gpus == 0 ? PLAN_CPU : PLAN_GPU(setup->order ? setup->order[t] : t);
     bool mirrored = setup->strategy == MGB_ALLREDUCE || setup->strategy == MGB_INDEPENDENT;
-    *out = (struct mgb_effective){
-        .strategy = setup->strategy, .tower_count = towers, .tower_device = devices, .global_batch = setup->batch,
-        .batch_per_gpu = (setup->batch + towers - 1) / towers, .variable_count = variables, .join_at = setup->join,
-        .loss_at = setup->loss, .weights_at = setup->home, .sum_at = setup->sum, .update_at = setup->update,
-        .relocation = setup->clone ? MGB_CLONE : MGB_MOVE, .relocated = setup->original != setup->home,
-        .allreduce = setup->allreduce, .bucket_bytes = setup->bucket_bytes ? setup->bucket_bytes : 25 << 20,
-        .overlap = !setup->no_overlap, .threads = 1, .cpu_threads = 1};
+    *out =
+        (struct mgb_effective){.strategy = setup->strategy,
+                               .tower_count = towers,
+                               .tower_device = devices,
+                               .global_batch = setup->batch,
+                               .batch_per_gpu = (setup->batch + towers - 1) / towers,
+                               .variable_count = variables,
+                               .join_at = setup->join,
+                               .loss_at = setup->loss,
+                               .weights_at = setup->home,
+                               .sum_at = setup->sum,
+                               .update_at = setup->update,
+                               .relocation = setup->clone ? MGB_CLONE : MGB_MOVE,
+                               .relocated = setup->original != setup->home,
+                               .allreduce = setup->allreduce,
+                               .bucket_bytes = setup->bucket_bytes ? setup->bucket_bytes : 25 << 20,
+                               .overlap = !setup->no_overlap,
+                               .threads = 1,
+                               .cpu_threads = 1};
     if (mirrored)
         return;
     out->home = places_make(variables, setup->home, setup->gpus);
@@ -53,18 +66,22 @@ static void placement_make(struct mgb_effective *out, const struct mgb_graph *gr
     out->original = places_make(variables, setup->original, setup->gpus);
 }
 
-void plan_world_make(struct plan_world *out, const struct mgb_graph *graph, const struct plan_setup *setup)
+void plan_world_make(struct plan_world *out, const struct mgb_graph *graph,
+                     const struct plan_setup *setup)
 {
     out->topology = mgb_alloc(sizeof *out->topology);
     out->placement = mgb_alloc(sizeof *out->placement);
     assert_true(out->topology && out->placement);
     machine_make(out->topology, setup->gpus);
     placement_make(out->placement, graph, setup);
-    out->request = (struct mgb_plan_request){.kind = setup->evaluate ? MGB_PLAN_EVALUATE : MGB_PLAN_TRAIN,
-                                             .graph = graph, .topology = out->topology,
-                                             .placement = out->placement, .facts = setup->facts,
-                                             .optimizer = setup->optimizer,
-                                             .rows = setup->rows ? setup->rows : setup->batch};
+    out->request =
+        (struct mgb_plan_request){.kind = setup->evaluate ? MGB_PLAN_EVALUATE : MGB_PLAN_TRAIN,
+                                  .graph = graph,
+                                  .topology = out->topology,
+                                  .placement = out->placement,
+                                  .facts = setup->facts,
+                                  .optimizer = setup->optimizer,
+                                  .rows = setup->rows ? setup->rows : setup->batch};
 }
 
 void plan_world_done(struct plan_world *world)
@@ -79,7 +96,8 @@ void plan_world_done(struct plan_world *world)
     mgb_release(world->placement);
 }
 
-struct mgb_plan *plan_make(struct plan_world *world, const struct mgb_graph *graph, const struct plan_setup *setup)
+struct mgb_plan *plan_make(struct plan_world *world, const struct mgb_graph *graph,
+                           const struct plan_setup *setup)
 {
     struct mgb_plan *plan = NULL;
     plan_world_make(world, graph, setup);
@@ -104,7 +122,8 @@ const struct mgb_device_use *plan_use(const struct mgb_plan *plan, int device)
     return NULL;
 }
 
-int plan_find_task(const struct mgb_plan *plan, enum mgb_task_kind kind, enum mgb_phase phase, int n)
+int plan_find_task(const struct mgb_plan *plan, enum mgb_task_kind kind, enum mgb_phase phase,
+                   int n)
 {
     for (int i = 0; i < plan->task_count; i++)
         if (plan->tasks[i].kind == kind && plan->tasks[i].phase == phase && n-- == 0)

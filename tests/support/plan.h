@@ -30,16 +30,20 @@ struct plan_world { /* what a plan borrows; may be moved */
     struct mgb_plan_request request;
 };
 
-void plan_world_make(struct plan_world *out, const struct mgb_graph *graph, const struct plan_setup *setup);
+void plan_world_make(struct plan_world *out, const struct mgb_graph *graph,
+                     const struct plan_setup *setup);
 void plan_world_done(struct plan_world *world);
 /* World and plan in one; frees neither graph nor world. */
-struct mgb_plan *plan_make(struct plan_world *world, const struct mgb_graph *graph, const struct plan_setup *setup);
+struct mgb_plan *plan_make(struct plan_world *world, const struct mgb_graph *graph,
+                           const struct plan_setup *setup);
 
 /* Bytes over a link in the plan's traffic; 0 when it has none. */
 int64_t plan_traffic(const struct mgb_plan *plan, int from, int to);
-const struct mgb_device_use *plan_use(const struct mgb_plan *plan, int device); /* fails the test when there is none */
+const struct mgb_device_use *plan_use(const struct mgb_plan *plan,
+                                      int device); /* fails the test when there is none */
 /* Index of the n-th task of that kind and phase, or -1. */
-int plan_find_task(const struct mgb_plan *plan, enum mgb_task_kind kind, enum mgb_phase phase, int n);
+int plan_find_task(const struct mgb_plan *plan, enum mgb_task_kind kind, enum mgb_phase phase,
+                   int n);
 int plan_count_tasks(const struct mgb_plan *plan, enum mgb_task_kind kind, enum mgb_phase phase);
 
 /* Compares with tests/golden/plans/<name>.txt; MGB_UPDATE_GOLDEN=1 in the environment rewrites the file. */

@@ -22,25 +22,29 @@
 #include <mgb/placement.h>
 
 enum mgb_plan_kind { MGB_PLAN_TRAIN, MGB_PLAN_EVALUATE, MGB_PLAN_MOVE };
-enum mgb_arena_kind { MGB_ARENA_LASTING, MGB_ARENA_STEP, MGB_ARENA_OLD /* move plans: the lasting arena before */ };
+enum mgb_arena_kind {
+    MGB_ARENA_LASTING,
+    MGB_ARENA_STEP,
+    MGB_ARENA_OLD /* move plans: the lasting arena before */
+};
 
 enum mgb_task_kind {
-    MGB_TASK_COMPUTE,   /* one node of the graph: operands are inputs, outputs (wanted ones), workspace (or none) */
-    MGB_TASK_COPY,      /* dst, src: the same number of bytes; between devices, or inside one on its compute queue */
-    MGB_TASK_REDUCE,    /* dst, src...: dst = sum in tower order, f32; dst may be the first src */
+    MGB_TASK_COMPUTE, /* one node of the graph: operands are inputs, outputs (wanted ones), workspace (or none) */
+    MGB_TASK_COPY, /* dst, src: the same number of bytes; between devices, or inside one on its compute queue */
+    MGB_TASK_REDUCE, /* dst, src...: dst = sum in tower order, f32; dst may be the first src */
     MGB_TASK_ALLREDUCE, /* one operand, in place, on every tower; those with the same `collective` meet. Its queue is
                          * the copy queue from the device to itself, so that backward runs on meanwhile */
-    MGB_TASK_FILL,      /* dst: zero bytes */
-    MGB_TASK_NORM,      /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
-    MGB_TASK_CLIP,      /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
-    MGB_TASK_UPDATE,    /* per weight: weight, gradient, slots...; then the clip factor when clipping */
+    MGB_TASK_FILL, /* dst: zero bytes */
+    MGB_TASK_NORM, /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
+    MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
+    MGB_TASK_UPDATE, /* per weight: weight, gradient, slots...; then the clip factor when clipping */
 };
 
 enum mgb_queue_kind { MGB_QUEUE_COMPUTE, MGB_QUEUE_COPY };
 
-#define MGB_SELF -1      /* device: that of the tower the task or buffer belongs to */
-#define MGB_ROOT -1      /* class of what exists once */
-#define MGB_OWN -1       /* operand or wait: the instance of this very tower, or the root's one */
+#define MGB_SELF -1       /* device: that of the tower the task or buffer belongs to */
+#define MGB_ROOT -1       /* class of what exists once */
+#define MGB_OWN -1        /* operand or wait: the instance of this very tower, or the root's one */
 #define MGB_EACH_TOWER -2 /* every instance of every tower that has one, in tower order */
 
 struct mgb_operand {
@@ -48,9 +52,10 @@ struct mgb_operand {
     int tower; /* MGB_OWN; >= 0: the instance of that tower; or MGB_EACH_TOWER: this and the following operands (one a
                   class, all so marked) together stand for one operand a tower, in tower order */
     int64_t offset, bytes;
-    int64_t row_bytes; /* a tower's own rows of a root buffer that holds the global batch: they start
+    int64_t
+        row_bytes; /* a tower's own rows of a root buffer that holds the global batch: they start
                           towers[].first_row * row_bytes after `offset`; 0: the same place for every tower */
-    int layout; /* as in operator facts; 0 plain */
+    int layout;    /* as in operator facts; 0 plain */
 };
 
 struct mgb_wait {
@@ -61,41 +66,42 @@ struct mgb_wait {
 struct mgb_task {
     enum mgb_task_kind kind;
     enum mgb_phase phase;
-    int class;                /* MGB_ROOT or index of a class */
-    int device;               /* topology index or MGB_SELF: whose compute queue, or destination of the copy */
+    int class;  /* MGB_ROOT or index of a class */
+    int device; /* topology index or MGB_SELF: whose compute queue, or destination of the copy */
     enum mgb_queue_kind queue;
-    int from;                 /* MGB_QUEUE_COPY: source device or MGB_SELF; the queue is the link from->device; else -1 */
-    int node;                 /* MGB_TASK_COMPUTE, else -1 */
-    int rows;                 /* of the batch it works on; 0 when it has nothing to do with the batch */
-    float scale;              /* gradient of a loss: loss weight / global rows; else 1 */
-    int collective;           /* MGB_TASK_ALLREDUCE; else -1 */
+    int from; /* MGB_QUEUE_COPY: source device or MGB_SELF; the queue is the link from->device; else -1 */
+    int node;       /* MGB_TASK_COMPUTE, else -1 */
+    int rows;       /* of the batch it works on; 0 when it has nothing to do with the batch */
+    float scale;    /* gradient of a loss: loss weight / global rows; else 1 */
+    int collective; /* MGB_TASK_ALLREDUCE; else -1 */
     int operand_begin, operand_count; /* into operands */
-    int input_count;          /* MGB_TASK_COMPUTE: leading operands that are read */
-    unsigned plain;           /* MGB_TASK_COMPUTE: bit k: output k of the node was asked for in plain layout */
-    int output_count;         /* following ones that are written; a workspace comes last when there is one */
+    int input_count;                  /* MGB_TASK_COMPUTE: leading operands that are read */
+    unsigned
+        plain; /* MGB_TASK_COMPUTE: bit k: output k of the node was asked for in plain layout */
+    int output_count; /* following ones that are written; a workspace comes last when there is one */
     int wait_begin, wait_count; /* into waits: only tasks of other queues */
-    int64_t bytes;            /* moved, for copies and collectives (a tower's payload) */
+    int64_t bytes;              /* moved, for copies and collectives (a tower's payload) */
     double flops;
-    const char *name;         /* "conv2d_1", "fetch conv2d_1/kernel", "sum bucket 0" */
+    const char *name; /* "conv2d_1", "fetch conv2d_1/kernel", "sum bucket 0" */
 };
 
 struct mgb_buffer {
     const char *name;
-    int class;      /* MGB_ROOT or a class: one for each of its towers */
-    int device;     /* topology index or MGB_SELF */
+    int class;  /* MGB_ROOT or a class: one for each of its towers */
+    int device; /* topology index or MGB_SELF */
     enum mgb_arena_kind arena;
     enum mgb_memory_category category;
     int64_t offset; /* in the arena; of the first instance */
     int64_t stride; /* bytes from one instance to the next when `device` is fixed; else 0 */
     int64_t bytes;
-    int64_t flip;   /* input slots: bytes added on odd steps; else 0 */
+    int64_t flip;    /* input slots: bytes added on odd steps; else 0 */
     int first, last; /* lifetime in tasks[], inclusive; lasting buffers: 0 and task_count - 1 */
 };
 
 struct mgb_class {
-    int rows;     /* 0: takes part in collectives only */
+    int rows;                     /* 0: takes part in collectives only */
     int first_tower, tower_count; /* how many instances; which ones: towers[].class */
-    int lead;     /* topology index of its first instance's device */
+    int lead;                     /* topology index of its first instance's device */
 };
 
 struct mgb_tower {
@@ -110,24 +116,25 @@ enum mgb_role { MGB_ROLE_MASTER, MGB_ROLE_REPLICA, MGB_ROLE_SLOT, MGB_ROLE_LEFTO
 struct mgb_storage {
     int variable;
     enum mgb_role role;
-    int slot;    /* MGB_ROLE_SLOT: its number; else -1 */
+    int slot; /* MGB_ROLE_SLOT: its number; else -1 */
     int buffer;
     int64_t offset, bytes;
-    int tower;   /* -1: the root's; >= 0: that tower's; MGB_EACH_TOWER: one in every tower of the buffer's class */
+    int tower; /* -1: the root's; >= 0: that tower's; MGB_EACH_TOWER: one in every tower of the buffer's class */
 };
 
 /* Scalars that the host reads after the step, in /cpu:0's step arena. Sums over rows; several parts are added in order. */
 struct mgb_result {
-    bool metric;     /* else a loss */
-    int index;       /* into the graph's losses or metrics */
-    struct mgb_operand part; /* tower: MGB_OWN (one) or MGB_EACH_TOWER with one entry a class, consecutive results */
+    bool metric; /* else a loss */
+    int index;   /* into the graph's losses or metrics */
+    struct mgb_operand
+        part; /* tower: MGB_OWN (one) or MGB_EACH_TOWER with one entry a class, consecutive results */
 };
 
 struct mgb_device_use { /* a device the plan touches */
     int device;
-    int64_t lasting_bytes, step_bytes;              /* arena sizes */
-    int64_t peak[MGB_MEMORY_CATEGORY_COUNT];        /* largest sum of live bytes by category */
-    int64_t peak_bytes;                             /* lasting_bytes + largest live step bytes, fragmentation included */
+    int64_t lasting_bytes, step_bytes;       /* arena sizes */
+    int64_t peak[MGB_MEMORY_CATEGORY_COUNT]; /* largest sum of live bytes by category */
+    int64_t peak_bytes; /* lasting_bytes + largest live step bytes, fragmentation included */
 };
 
 struct mgb_traffic {
@@ -141,8 +148,8 @@ struct mgb_plan {
     const struct mgb_topology *topology; /* borrowed */
     enum mgb_strategy strategy;
     int global_rows, tower_count, class_count;
-    int task_count, buffer_count, operand_count, wait_count, storage_count, result_count, use_count, traffic_count,
-        collective_count;
+    int task_count, buffer_count, operand_count, wait_count, storage_count, result_count, use_count,
+        traffic_count, collective_count;
     struct mgb_tower *towers;
     struct mgb_class *classes;
     struct mgb_task *tasks;
@@ -153,11 +160,12 @@ struct mgb_plan {
     struct mgb_result *results;
     struct mgb_device_use *uses;
     struct mgb_traffic *traffic;
-    int *input_buffer; /* of graph input i, on /cpu:0: flip buffers of the lasting arena, global rows each */
+    int *
+        input_buffer; /* of graph input i, on /cpu:0: flip buffers of the lasting arena, global rows each */
     enum mgb_allreduce algorithm;
     struct mgb_optimizer optimizer;
     int threads, cpu_threads; /* as in the effective placement */
-    void *memory; /* owns everything above that is not borrowed */
+    void *memory;             /* owns everything above that is not borrowed */
 };
 
 struct mgb_fact_source; /* engine/graph/facts.h */
@@ -179,12 +187,14 @@ void mgb_plan_free(struct mgb_plan *plan);
 
 /* The move of weights and slots from one placement's lasting arenas to another's: copies from MGB_ARENA_OLD to
  * MGB_ARENA_LASTING, one per storage (slots that `to` lacks are dropped, those that `from` lacks are zeroed). */
-enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan *from, const struct mgb_plan *to);
+enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan *from,
+                                   const struct mgb_plan *to);
 
 /* MGB_OOM naming the first device whose limit (gpu_memory, or the topology's) is below what the plan needs;
  * `also` (may be NULL) is a second plan whose lasting arena must fit beside this one's (a move): the step arenas need not,
  * the old one goes before the move and the new one comes after it. */
-enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also, int64_t gpu_memory);
+enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also,
+                               int64_t gpu_memory);
 
 /* Structural check by an independent reading of the flat form: every wait there that is needed, no use before
  * definition, no live buffers overlapping, every tensor and task with a device, no compute task touching another
@@ -226,7 +236,8 @@ struct mgb_flat_operand {
     int layout;
 };
 /* Writes them to `out` (NULL: only counts) and returns how many; at most operand_count * tower_count. */
-int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower, struct mgb_flat_operand *out);
+int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower,
+                      struct mgb_flat_operand *out);
 
 /* Both plans have the same lasting arenas, byte for byte of the same meaning: no move is needed between them. */
 bool mgb_plan_same_lasting(const struct mgb_plan *a, const struct mgb_plan *b);

@@ -56,7 +56,9 @@ static void shared_towers_have_no_findings_under_any_strategy(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_INDEPENDENT; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 4, .batch = 10,
+        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy,
+                                         .gpus = 4,
+                                         .batch = 10,
                                          .optimizer = mgb_optimizer_default(MGB_ADAM)};
         struct checked c = checked_make(siamese(4, true), &setup);
         assert_int_equal(c.check.finding_count, 0);
@@ -117,8 +119,8 @@ static void tower_1_does_not_stand_for_tower_10(void **state)
 static void a_clone_is_a_leftover_of_every_variable(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 0, .original = 1,
-                                     .clone = true};
+    const struct plan_setup setup = {
+        .strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 0, .original = 1, .clone = true};
     struct checked c = checked_make(model_mlp(), &setup);
     assert_int_equal(c.check.leftover_count, 4);
     assert_int_equal(c.check.leftover_bytes, mgb_graph_parameters(c.graph) * 4);

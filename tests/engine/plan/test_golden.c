@@ -27,23 +27,38 @@ static void golden_check(const struct plan_setup *setup, const char *name)
 static void outputs_on_one_gpu(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 1, .batch = 4, .home = 1, .original = 1, .join = 1,
-                                     .loss = 1, .sum = 1, .update = 1};
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 1,
+                                     .batch = 4,
+                                     .home = 1,
+                                     .original = 1,
+                                     .join = 1,
+                                     .loss = 1,
+                                     .sum = 1,
+                                     .update = 1};
     golden_check(&setup, "outputs-1");
 }
 
 static void outputs_merged_on_the_host(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1, .update = 1};
+    const struct plan_setup setup = {
+        .strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1, .update = 1};
     golden_check(&setup, "outputs-2-cpu-merge");
 }
 
 static void outputs_as_keras(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 0, .original = 1, .loss = 1,
-                                     .sum = 1, .update = 1, .clone = true};
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 2,
+                                     .batch = 7,
+                                     .home = 0,
+                                     .original = 1,
+                                     .loss = 1,
+                                     .sum = 1,
+                                     .update = 1,
+                                     .clone = true};
     golden_check(&setup, "outputs-2-keras-clone");
 }
 
@@ -60,16 +75,24 @@ static void gradients_with_momentum_and_clipping(void **state)
 static void gradients_spread_in_small_buckets(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .home = PLAN_SPREAD,
-                                     .original = PLAN_SPREAD, .sum = PLAN_SPREAD, .update = PLAN_SPREAD,
-                                     .bucket_bytes = 256, .no_overlap = true};
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 2,
+                                     .batch = 8,
+                                     .home = PLAN_SPREAD,
+                                     .original = PLAN_SPREAD,
+                                     .sum = PLAN_SPREAD,
+                                     .update = PLAN_SPREAD,
+                                     .bucket_bytes = 256,
+                                     .no_overlap = true};
     golden_check(&setup, "gradients-2-spread");
 }
 
 static void allreduce_with_an_idle_tower(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE, .gpus = 4, .batch = 3,
+    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE,
+                                     .gpus = 4,
+                                     .batch = 3,
                                      .optimizer = mgb_optimizer_default(MGB_ADAM)};
     golden_check(&setup, "allreduce-4-idle");
 }
@@ -77,7 +100,8 @@ static void allreduce_with_an_idle_tower(void **state)
 static void independent_evaluation(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_INDEPENDENT, .gpus = 2, .batch = 8, .rows = 5, .evaluate = true};
+    const struct plan_setup setup = {
+        .strategy = MGB_INDEPENDENT, .gpus = 2, .batch = 8, .rows = 5, .evaluate = true};
     golden_check(&setup, "independent-2-evaluate");
 }
 

@@ -33,14 +33,35 @@ static struct mgb_optimizer momentum(void)
 /* Placements to move among; all on a machine of 4 GPUs so that plans share a topology's indices. */
 static void setups_fill(struct plan_setup out[6])
 {
-    const struct plan_setup setups[6] = {
-        {.strategy = MGB_OUTPUTS, .home = 1, .original = 1, .join = 0, .loss = 1, .sum = 0, .update = 1},
-        {.strategy = MGB_OUTPUTS, .home = 0, .original = 1, .join = 0, .loss = 1, .sum = 0, .update = 0},
-        {.strategy = MGB_OUTPUTS, .home = 0, .original = 1, .join = 0, .loss = 1, .sum = 0, .update = 2, .clone = true},
-        {.strategy = MGB_GRADIENTS, .home = PLAN_SPREAD, .original = PLAN_SPREAD, .sum = PLAN_SPREAD,
-         .update = PLAN_SPREAD},
-        {.strategy = MGB_ALLREDUCE},
-        {.strategy = MGB_INDEPENDENT}};
+    const struct plan_setup setups[6] = {{.strategy = MGB_OUTPUTS,
+                                          .home = 1,
+                                          .original = 1,
+                                          .join = 0,
+                                          .loss = 1,
+                                          .sum = 0,
+                                          .update = 1},
+                                         {.strategy = MGB_OUTPUTS,
+                                          .home = 0,
+                                          .original = 1,
+                                          .join = 0,
+                                          .loss = 1,
+                                          .sum = 0,
+                                          .update = 0},
+                                         {.strategy = MGB_OUTPUTS,
+                                          .home = 0,
+                                          .original = 1,
+                                          .join = 0,
+                                          .loss = 1,
+                                          .sum = 0,
+                                          .update = 2,
+                                          .clone = true},
+                                         {.strategy = MGB_GRADIENTS,
+                                          .home = PLAN_SPREAD,
+                                          .original = PLAN_SPREAD,
+                                          .sum = PLAN_SPREAD,
+                                          .update = PLAN_SPREAD},
+                                         {.strategy = MGB_ALLREDUCE},
+                                         {.strategy = MGB_INDEPENDENT}};
     for (int i = 0; i < 6; i++) {
         out[i] = setups[i];
         out[i].gpus = 4;
@@ -55,7 +76,9 @@ static int64_t lasting_values(const struct mgb_plan *plan)
     for (int i = 0; i < plan->storage_count; i++) {
         const struct mgb_storage *s = &plan->storages[i];
         if (s->tower < 0)
-            bytes += s->bytes * (s->tower == MGB_EACH_TOWER ? plan->classes[plan->buffers[s->buffer].class].tower_count : 1);
+            bytes += s->bytes * (s->tower == MGB_EACH_TOWER
+                                     ? plan->classes[plan->buffers[s->buffer].class].tower_count
+                                     : 1);
     }
     return bytes; /* a mirrored plan lists tower 0's once more, by itself */
 }
@@ -134,7 +157,8 @@ static void mirrors_that_agree_stay_on_their_devices(void **state)
     struct mgb_plan *there, *back;
     assert_ok(mgb_plan_make_move(&there, all.plan, alone.plan));
     assert_int_equal(there->traffic_count, 0);
-    assert_ok(mgb_plan_make_move(&back, alone.plan, all.plan)); /* values differ: tower 0's go to all */
+    assert_ok(
+        mgb_plan_make_move(&back, alone.plan, all.plan)); /* values differ: tower 0's go to all */
     assert_int_equal(back->traffic_count, 3);
     assert_int_equal(plan_traffic(back, 1, 4), mgb_graph_parameters(graph) * 4);
     assert_ok(mgb_plan_verify(back));
@@ -163,7 +187,8 @@ static void plans_of_a_placement_share_their_lasting_arenas(void **state)
         assert_true(mgb_plan_same_lasting(a.plan, c.plan));
         for (int d = 0; d <= 4; d++)
             if (plan_use(a.plan, d)->lasting_bytes > 0)
-                assert_int_equal(plan_use(a.plan, d)->lasting_bytes, plan_use(b.plan, d)->lasting_bytes);
+                assert_int_equal(plan_use(a.plan, d)->lasting_bytes,
+                                 plan_use(b.plan, d)->lasting_bytes);
         for (int input = 0; input < 2; input++)
             assert_int_equal(a.plan->buffers[a.plan->input_buffer[input]].offset,
                              c.plan->buffers[c.plan->input_buffer[input]].offset);
@@ -178,7 +203,8 @@ static void a_toggle_of_the_merge_device_moves_nothing(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mlp();
-    struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 1, .original = 1, .update = 1};
+    struct plan_setup setup = {
+        .strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 1, .original = 1, .update = 1};
     struct fixture host = fixture_make(graph, &setup);
     setup.join = setup.loss = setup.sum = 1;
     struct fixture gpu = fixture_make(graph, &setup);
@@ -196,18 +222,24 @@ static void a_clone_leaves_the_original_behind_and_a_move_does_not(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mlp();
-    struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 0, .original = 1, .update = 0};
+    struct plan_setup setup = {
+        .strategy = MGB_OUTPUTS, .gpus = 2, .batch = 8, .home = 0, .original = 1, .update = 0};
     struct fixture move = fixture_make(graph, &setup);
     setup.clone = true;
     struct fixture clone = fixture_make(graph, &setup);
     assert_int_equal(plan_use(move.plan, 1)->peak[MGB_MEMORY_LEFTOVER], 0);
     assert_int_equal(plan_use(move.plan, 1)->lasting_bytes, 0);
-    assert_true(plan_use(clone.plan, 1)->peak[MGB_MEMORY_LEFTOVER] >= mgb_graph_parameters(graph) * 4);
-    assert_int_equal(plan_use(clone.plan, 1)->lasting_bytes, plan_use(clone.plan, 1)->peak[MGB_MEMORY_LEFTOVER]);
+    assert_true(plan_use(clone.plan, 1)->peak[MGB_MEMORY_LEFTOVER] >=
+                mgb_graph_parameters(graph) * 4);
+    assert_int_equal(plan_use(clone.plan, 1)->lasting_bytes,
+                     plan_use(clone.plan, 1)->peak[MGB_MEMORY_LEFTOVER]);
     for (int i = 0; i < clone.plan->task_count; i++)
         for (int k = 0; k < clone.plan->tasks[i].operand_count; k++)
-            assert_int_not_equal(clone.plan->buffers[clone.plan->operands[clone.plan->tasks[i].operand_begin + k].buffer].category,
-                                 MGB_MEMORY_LEFTOVER);
+            assert_int_not_equal(
+                clone.plan
+                    ->buffers[clone.plan->operands[clone.plan->tasks[i].operand_begin + k].buffer]
+                    .category,
+                MGB_MEMORY_LEFTOVER);
     fixture_done(&move);
     fixture_done(&clone);
     mgb_graph_free(graph);
@@ -239,8 +271,15 @@ static void a_move_needs_room_for_both_lasting_arenas(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mnist_cnn();
-    struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 1, .batch = 1, .home = 1, .original = 1, .join = 1,
-                               .loss = 1, .sum = 1, .update = 1};
+    struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                               .gpus = 1,
+                               .batch = 1,
+                               .home = 1,
+                               .original = 1,
+                               .join = 1,
+                               .loss = 1,
+                               .sum = 1,
+                               .update = 1};
     struct fixture plain = fixture_make(graph, &setup);
     setup.optimizer = mgb_optimizer_default(MGB_ADAM);
     struct fixture adam = fixture_make(graph, &setup);

@@ -56,7 +56,8 @@ static void setup_draw(struct plan_setup *out, struct dice *dice, int *order)
 {
     static const int64_t buckets[] = {64, 300, 1000, 1 << 20};
     int gpus = 6;
-    *out = (struct plan_setup){.strategy = (enum mgb_strategy)roll(dice, 4), .gpus = gpus, .batch = 1 + roll(dice, 20)};
+    *out = (struct plan_setup){
+        .strategy = (enum mgb_strategy)roll(dice, 4), .gpus = gpus, .batch = 1 + roll(dice, 20)};
     out->home = place_draw(dice, gpus, true);
     out->original = roll(dice, 2) ? out->home : place_draw(dice, gpus, false);
     out->join = place_draw(dice, gpus, false);
@@ -82,12 +83,14 @@ static struct mgb_plan *plan_of(struct plan_world *world, uint64_t seed, int num
 {
     struct mgb_plan *plan = NULL;
     if (mgb_plan_make(&plan, &world->request) != MGB_OK || mgb_plan_verify(plan) != MGB_OK)
-        fail_msg("model %llu, placement %d: %s", (unsigned long long)seed, number, mgb_message_get());
+        fail_msg("model %llu, placement %d: %s", (unsigned long long)seed, number,
+                 mgb_message_get());
     return plan;
 }
 
 /* The remainder and the evaluation of the same placement. */
-static void kinds_check(struct plan_world *world, const struct mgb_plan *plan, uint64_t seed, int number, int rows)
+static void kinds_check(struct plan_world *world, const struct mgb_plan *plan, uint64_t seed,
+                        int number, int rows)
 {
     for (int evaluate = 0; evaluate < 2; evaluate++) {
         world->request.kind = evaluate ? MGB_PLAN_EVALUATE : MGB_PLAN_TRAIN;
@@ -98,7 +101,8 @@ static void kinds_check(struct plan_world *world, const struct mgb_plan *plan, u
     }
 }
 
-static void text_check(struct plan_world *world, const struct mgb_plan *plan, uint64_t seed, int number)
+static void text_check(struct plan_world *world, const struct mgb_plan *plan, uint64_t seed,
+                       int number)
 {
     struct mgb_plan *again = plan_of(world, seed, number);
     char *one, *two;
@@ -129,7 +133,8 @@ static void model_check(uint64_t seed)
     for (int i = 0; i < PLACEMENTS; i++) {
         assert_ok(mgb_plan_make_move(&move, plans[i], plans[(i + 1) % PLACEMENTS]));
         if (mgb_plan_verify(move) != MGB_OK)
-            fail_msg("model %llu, move from %d: %s", (unsigned long long)seed, i, mgb_message_get());
+            fail_msg("model %llu, move from %d: %s", (unsigned long long)seed, i,
+                     mgb_message_get());
         mgb_plan_free(move);
     }
     for (int i = 0; i < PLACEMENTS; i++) {

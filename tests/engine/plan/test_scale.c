@@ -43,7 +43,9 @@ static void plan_check(const struct plan_setup *setup, int most_classes)
 static void ten_thousand_towers_all_reduce(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE, .gpus = TOWERS, .batch = 4 * TOWERS + 7,
+    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE,
+                                     .gpus = TOWERS,
+                                     .batch = 4 * TOWERS + 7,
                                      .bucket_bytes = 256 << 10};
     plan_check(&setup, 2);
 }
@@ -51,7 +53,9 @@ static void ten_thousand_towers_all_reduce(void **state)
 static void ten_thousand_towers_meet_on_the_host(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = TOWERS, .batch = 4 * TOWERS + 7,
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = TOWERS,
+                                     .batch = 4 * TOWERS + 7,
                                      .bucket_bytes = 256 << 10};
     plan_check(&setup, 2);
 }
@@ -59,15 +63,23 @@ static void ten_thousand_towers_meet_on_the_host(void **state)
 static void ten_thousand_towers_meet_on_a_gpu(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = TOWERS, .batch = 4 * TOWERS, .home = 5,
-                                     .original = 5, .join = 5, .loss = 5, .sum = 5, .update = 5};
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = TOWERS,
+                                     .batch = 4 * TOWERS,
+                                     .home = 5,
+                                     .original = 5,
+                                     .join = 5,
+                                     .loss = 5,
+                                     .sum = 5,
+                                     .update = 5};
     plan_check(&setup, 2);
 }
 
 static void ten_thousand_independent_towers(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_INDEPENDENT, .gpus = TOWERS, .batch = TOWERS - 1};
+    const struct plan_setup setup = {
+        .strategy = MGB_INDEPENDENT, .gpus = TOWERS, .batch = TOWERS - 1};
     plan_check(&setup, 2);
 }
 

@@ -30,7 +30,8 @@ static void fixture_done(struct fixture *f)
 static void tower_sizes_differ_by_at_most_one_row(void **state)
 {
     (void)state;
-    static const int cases[][3] = {{13, 4, 4}, {10, 4, 3}, {9, 4, 3}, {36, 7, 6}, {60, 8, 8}, {3, 8, 1}, {1, 2, 1}};
+    static const int cases[][3] = {{13, 4, 4}, {10, 4, 3}, {9, 4, 3}, {36, 7, 6},
+                                   {60, 8, 8}, {3, 8, 1},  {1, 2, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int rows = cases[i][0], towers = cases[i][1], at = 0;
         const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = towers, .batch = rows};
@@ -51,7 +52,8 @@ static void no_operator_runs_on_a_tower_without_rows(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_INDEPENDENT; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 8, .batch = 3};
+        const struct plan_setup setup = {
+            .strategy = (enum mgb_strategy)strategy, .gpus = 8, .batch = 3};
         struct fixture f = fixture_make(&setup);
         for (int i = 0; i < f.plan->task_count; i++) {
             const struct mgb_task *task = &f.plan->tasks[i];
@@ -88,12 +90,14 @@ static void the_loss_is_weighted_by_the_rows_of_the_global_batch(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_INDEPENDENT; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 2, .batch = 8, .rows = 5};
+        const struct plan_setup setup = {
+            .strategy = (enum mgb_strategy)strategy, .gpus = 2, .batch = 8, .rows = 5};
         struct fixture f = fixture_make(&setup);
         int seen = 0;
         for (int i = 0; i < f.plan->task_count; i++) {
             const struct mgb_task *task = &f.plan->tasks[i];
-            if (task->kind != MGB_TASK_COMPUTE || f.graph->nodes[task->node].kind != MGB_OP_SOFTMAX_XENT_GRAD)
+            if (task->kind != MGB_TASK_COMPUTE ||
+                f.graph->nodes[task->node].kind != MGB_OP_SOFTMAX_XENT_GRAD)
                 continue;
             assert_true(task->scale == 1.0f / 5);
             seen++;
@@ -106,8 +110,13 @@ static void the_loss_is_weighted_by_the_rows_of_the_global_batch(void **state)
 static void alike_towers_are_stored_once(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 12, .batch = 30, .home = 3, .original = 3,
-                                     .sum = 3, .update = 3};
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 12,
+                                     .batch = 30,
+                                     .home = 3,
+                                     .original = 3,
+                                     .sum = 3,
+                                     .update = 3};
     struct fixture f = fixture_make(&setup);
     /* rows 3 (six towers, one of them with the root's work) and rows 2 (six) */
     assert_int_equal(f.plan->class_count, 3);
@@ -122,7 +131,8 @@ static void the_listed_order_is_the_order_of_rows_and_sums(void **state)
 {
     (void)state;
     static const int order[] = {2, 0, 1};
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7, .order = order};
+    const struct plan_setup setup = {
+        .strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7, .order = order};
     struct fixture f = fixture_make(&setup);
     assert_int_equal(f.plan->towers[0].device, PLAN_GPU(2));
     assert_int_equal(f.plan->towers[0].rows, 3);
@@ -145,11 +155,15 @@ static void copies_by_rows_tile_the_joined_tensor(void **state)
     for (int i = 0; i < flat.count; i++) {
         const struct mgb_task *task = &f.plan->tasks[flat.tasks[i].task];
         struct mgb_flat_operand operands[2];
-        if (task->kind != MGB_TASK_COPY || task->phase != MGB_PHASE_JOIN || task->device != PLAN_CPU)
+        if (task->kind != MGB_TASK_COPY || task->phase != MGB_PHASE_JOIN ||
+            task->device != PLAN_CPU)
             continue;
-        assert_int_equal(mgb_plan_operands(f.plan, flat.tasks[i].task, flat.tasks[i].tower, operands), 2);
-        int64_t base = mgb_plan_place(f.plan, f.plan->operands[task->operand_begin].buffer, -1).offset;
-        for (int64_t row = (operands[0].place.offset - base) / 12, k = 0; k < operands[0].bytes / 12; k++) {
+        assert_int_equal(
+            mgb_plan_operands(f.plan, flat.tasks[i].task, flat.tasks[i].tower, operands), 2);
+        int64_t base =
+            mgb_plan_place(f.plan, f.plan->operands[task->operand_begin].buffer, -1).offset;
+        for (int64_t row = (operands[0].place.offset - base) / 12, k = 0;
+             k < operands[0].bytes / 12; k++) {
             assert_false(seen[row + k]);
             seen[row + k] = true;
         }

@@ -36,7 +36,8 @@ static const struct mgb_operand *operand_of(const struct mgb_plan *plan, int tas
 static void buckets_close_at_their_size_in_order_of_readiness(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .bucket_bytes = 512};
+    const struct plan_setup setup = {
+        .strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .bucket_bytes = 512};
     struct fixture f = fixture_make(model_mlp(), &setup);
     /* ready: logits kernel 96 and bias 12 at 128; the dense kernel's 384 at 192 would reach 576 */
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_REDUCE, MGB_PHASE_SUM), 2);
@@ -50,7 +51,8 @@ static void buckets_close_at_their_size_in_order_of_readiness(void **state)
 static void a_gradient_larger_than_a_bucket_has_one_of_its_own(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE, .gpus = 2, .batch = 8, .bucket_bytes = 64};
+    const struct plan_setup setup = {
+        .strategy = MGB_ALLREDUCE, .gpus = 2, .batch = 8, .bucket_bytes = 64};
     struct fixture f = fixture_make(model_mlp(), &setup);
     assert_int_equal(f.plan->collective_count, 4);
     fixture_done(&f);
@@ -70,7 +72,9 @@ static void with_overlap_a_bucket_leaves_while_backward_runs(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_ALLREDUCE; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 2, .batch = 8,
+        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy,
+                                         .gpus = 2,
+                                         .batch = 8,
                                          .bucket_bytes = 1 << 20};
         struct fixture f = fixture_make(model_mnist_cnn(), &setup);
         enum mgb_task_kind kind = strategy == MGB_ALLREDUCE ? MGB_TASK_ALLREDUCE : MGB_TASK_COPY;
@@ -78,7 +82,8 @@ static void with_overlap_a_bucket_leaves_while_backward_runs(void **state)
         const struct mgb_task *task = &f.plan->tasks[first];
         assert_true(first < backward_end(f.plan, task->class));
         for (int k = 0; k < task->wait_count; k++)
-            assert_true(f.plan->waits[task->wait_begin + k].task < backward_end(f.plan, task->class));
+            assert_true(f.plan->waits[task->wait_begin + k].task <
+                        backward_end(f.plan, task->class));
         fixture_done(&f);
     }
 }
@@ -87,8 +92,11 @@ static void without_overlap_nothing_leaves_before_backward_ends(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_ALLREDUCE; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 2, .batch = 8,
-                                         .bucket_bytes = 1 << 20, .no_overlap = true};
+        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy,
+                                         .gpus = 2,
+                                         .batch = 8,
+                                         .bucket_bytes = 1 << 20,
+                                         .no_overlap = true};
         struct fixture f = fixture_make(model_mnist_cnn(), &setup);
         enum mgb_task_kind kind = strategy == MGB_ALLREDUCE ? MGB_TASK_ALLREDUCE : MGB_TASK_COPY;
         int first = plan_find_task(f.plan, kind, MGB_PHASE_SUM, 0);
@@ -104,8 +112,13 @@ static void without_overlap_nothing_leaves_before_backward_ends(void **state)
 static void sums_are_in_tower_order_whatever_the_classes(void **state)
 {
     (void)state; /* tower 2 is a class by itself between towers of another one */
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 5, .batch = 10, .home = 3, .original = 3,
-                                     .sum = 3, .update = 3};
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 5,
+                                     .batch = 10,
+                                     .home = 3,
+                                     .original = 3,
+                                     .sum = 3,
+                                     .update = 3};
     struct fixture f = fixture_make(model_mlp(), &setup);
     struct mgb_flat_operand operands[8];
     int reduce = plan_find_task(f.plan, MGB_TASK_REDUCE, MGB_PHASE_SUM, 0);
@@ -121,8 +134,15 @@ static void one_tower_sums_nothing(void **state)
 {
     (void)state;
     for (int strategy = MGB_OUTPUTS; strategy <= MGB_INDEPENDENT; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 1, .batch = 8, .home = 1,
-                                         .original = 1, .join = 1, .loss = 1, .sum = 1, .update = 1};
+        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy,
+                                         .gpus = 1,
+                                         .batch = 8,
+                                         .home = 1,
+                                         .original = 1,
+                                         .join = 1,
+                                         .loss = 1,
+                                         .sum = 1,
+                                         .update = 1};
         struct fixture f = fixture_make(model_mlp(), &setup);
         assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_REDUCE, MGB_PHASE_SUM), 0);
         assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM), 0);
@@ -135,8 +155,13 @@ static void one_tower_sums_nothing(void **state)
 static void the_gradients_of_a_single_busy_tower_are_awaited_where_they_arrive(void **state)
 {
     (void)state; /* one row: tower 0 alone has gradients, two other devices update */
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 1, .home = PLAN_SPREAD,
-                                     .original = PLAN_SPREAD, .sum = 2, .update = PLAN_SPREAD};
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 3,
+                                     .batch = 1,
+                                     .home = PLAN_SPREAD,
+                                     .original = PLAN_SPREAD,
+                                     .sum = 2,
+                                     .update = PLAN_SPREAD};
     struct fixture f = fixture_make(model_mlp(), &setup);
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_REDUCE, MGB_PHASE_SUM), 0);
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE), 3);
@@ -146,12 +171,21 @@ static void the_gradients_of_a_single_busy_tower_are_awaited_where_they_arrive(v
 static void spread_sums_each_variable_at_its_own_place(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .home = PLAN_SPREAD,
-                                     .original = PLAN_SPREAD, .sum = PLAN_SPREAD, .update = PLAN_SPREAD};
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 2,
+                                     .batch = 8,
+                                     .home = PLAN_SPREAD,
+                                     .original = PLAN_SPREAD,
+                                     .sum = PLAN_SPREAD,
+                                     .update = PLAN_SPREAD};
     struct fixture f = fixture_make(model_mlp(), &setup);
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE), 2);
-    assert_int_equal(f.plan->tasks[plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0)].device, PLAN_GPU(0));
-    assert_int_equal(f.plan->tasks[plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 1)].device, PLAN_GPU(1));
+    assert_int_equal(
+        f.plan->tasks[plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0)].device,
+        PLAN_GPU(0));
+    assert_int_equal(
+        f.plan->tasks[plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 1)].device,
+        PLAN_GPU(1));
     fixture_done(&f);
 }
 
@@ -168,8 +202,10 @@ static int64_t gradient_offset(const struct fixture *f, int variable)
     int tensor = f->graph->variables[variable].gradient;
     for (int i = 0; i < f->plan->task_count; i++) {
         const struct mgb_task *task = &f->plan->tasks[i];
-        if (task->class == 0 && task->kind == MGB_TASK_COMPUTE && task->node == f->graph->tensors[tensor].node)
-            return operand_of(f->plan, i, task->input_count + f->graph->tensors[tensor].slot)->offset;
+        if (task->class == 0 && task->kind == MGB_TASK_COMPUTE &&
+            task->node == f->graph->tensors[tensor].node)
+            return operand_of(f->plan, i, task->input_count + f->graph->tensors[tensor].slot)
+                ->offset;
     }
     fail();
     return -1;
@@ -178,7 +214,8 @@ static int64_t gradient_offset(const struct fixture *f, int variable)
 static void the_norm_is_taken_in_variable_order(void **state)
 {
     (void)state; /* gradients lie in order of readiness; the norm must not */
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .optimizer = clipped()};
+    const struct plan_setup setup = {
+        .strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .optimizer = clipped()};
     struct fixture f = fixture_make(model_mlp(), &setup);
     int norm = plan_find_task(f.plan, MGB_TASK_NORM, MGB_PHASE_UPDATE, 0);
     assert_int_equal(f.plan->tasks[norm].operand_count, 5);
@@ -192,13 +229,19 @@ static void the_norm_is_taken_in_variable_order(void **state)
 static void the_clip_factor_adds_in_variable_order_over_all_devices(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .home = PLAN_SPREAD,
-                                     .original = PLAN_SPREAD, .sum = PLAN_SPREAD, .update = PLAN_SPREAD,
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 2,
+                                     .batch = 8,
+                                     .home = PLAN_SPREAD,
+                                     .original = PLAN_SPREAD,
+                                     .sum = PLAN_SPREAD,
+                                     .update = PLAN_SPREAD,
                                      .optimizer = clipped()};
     struct fixture f = fixture_make(model_mlp(), &setup);
     int clip = plan_find_task(f.plan, MGB_TASK_CLIP, MGB_PHASE_UPDATE, 0);
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_CLIP, MGB_PHASE_UPDATE), 1);
-    assert_int_equal(f.plan->tasks[clip].operand_count, 5); /* variables alternate between two devices */
+    assert_int_equal(f.plan->tasks[clip].operand_count,
+                     5); /* variables alternate between two devices */
     for (int v = 0; v < 4; v++) {
         assert_int_equal(operand_of(f.plan, clip, 1 + v)->bytes, 4);
         assert_int_equal(operand_of(f.plan, clip, 1 + v)->offset, v / 2 * 4);
@@ -212,13 +255,14 @@ static void every_mirror_clips_for_itself(void **state)
 {
     (void)state;
     for (int strategy = MGB_ALLREDUCE; strategy <= MGB_INDEPENDENT; strategy++) {
-        const struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 3, .batch = 9,
-                                         .optimizer = clipped()};
+        const struct plan_setup setup = {
+            .strategy = (enum mgb_strategy)strategy, .gpus = 3, .batch = 9, .optimizer = clipped()};
         struct fixture f = fixture_make(model_mlp(), &setup);
         int update = plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0);
         assert_int_equal(f.plan->tasks[update].class, 0);
         assert_int_equal(f.plan->tasks[update].operand_count, 2 * 4 + 1);
-        assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_CLIP, MGB_PHASE_UPDATE), f.plan->class_count);
+        assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_CLIP, MGB_PHASE_UPDATE),
+                         f.plan->class_count);
         fixture_done(&f);
     }
 }
@@ -229,7 +273,9 @@ static void frozen_variables_are_neither_summed_nor_updated(void **state)
     struct mgb_graph *graph = model_mlp();
     assert_ok(mgb_graph_freeze(graph, 0, true));
     assert_ok(mgb_graph_freeze(graph, 1, true));
-    struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8,
+    struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                               .gpus = 2,
+                               .batch = 8,
                                .optimizer = mgb_optimizer_default(MGB_ADAM)};
     struct fixture f = fixture_make(graph, &setup);
     int update = plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0), slots = 0;
@@ -245,10 +291,12 @@ static void frozen_variables_are_neither_summed_nor_updated(void **state)
 static void updates_elsewhere_take_the_weights_there_and_back(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .home = 0, .sum = 0, .update = 1};
+    const struct plan_setup setup = {
+        .strategy = MGB_GRADIENTS, .gpus = 2, .batch = 8, .home = 0, .sum = 0, .update = 1};
     struct fixture f = fixture_make(model_mlp(), &setup);
     assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_COPY, MGB_PHASE_UPDATE), 2);
-    const struct mgb_task *back = &f.plan->tasks[plan_find_task(f.plan, MGB_TASK_COPY, MGB_PHASE_UPDATE, 1)];
+    const struct mgb_task *back =
+        &f.plan->tasks[plan_find_task(f.plan, MGB_TASK_COPY, MGB_PHASE_UPDATE, 1)];
     assert_int_equal(back->from, PLAN_GPU(0));
     assert_int_equal(back->device, PLAN_CPU);
     fixture_done(&f);

@@ -43,8 +43,15 @@ static void links_check(const struct plan_setup *setup, int count, const int64_t
 static void outputs_with_everything_on_the_first_gpu(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1,
-                                     .join = 1, .loss = 1, .sum = 1, .update = 1};
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 2,
+                                     .batch = 7,
+                                     .home = 1,
+                                     .original = 1,
+                                     .join = 1,
+                                     .loss = 1,
+                                     .sum = 1,
+                                     .update = 1};
     const int64_t links[][3] = {{0, 1, 4 * IMAGE + 7 * LABEL},
                                 {0, 2, 3 * IMAGE},
                                 {1, 2, weights() + 3 * LOGITS},
@@ -56,8 +63,8 @@ static void outputs_with_everything_on_the_first_gpu(void **state)
 static void outputs_that_meet_on_the_host(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1,
-                                     .update = 1};
+    const struct plan_setup setup = {
+        .strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1, .update = 1};
     const int64_t links[][3] = {{0, 1, 4 * IMAGE + 4 * LOGITS + gradients()},
                                 {0, 2, 3 * IMAGE + 3 * LOGITS},
                                 {1, 2, weights()},
@@ -68,9 +75,16 @@ static void outputs_that_meet_on_the_host(void **state)
 
 static void outputs_as_keras_with_relocation_does(void **state)
 {
-    (void)state; /* weights on the host, joined there, loss and last sum and slots on the first GPU */
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 0, .join = 0, .loss = 1,
-                                     .sum = 1, .update = 1};
+    (void)
+        state; /* weights on the host, joined there, loss and last sum and slots on the first GPU */
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 2,
+                                     .batch = 7,
+                                     .home = 0,
+                                     .join = 0,
+                                     .loss = 1,
+                                     .sum = 1,
+                                     .update = 1};
     const int64_t links[][3] = {{0, 1, 4 * IMAGE + 7 * LABEL + 7 * LOGITS + 2 * weights()},
                                 {0, 2, 3 * IMAGE + weights()},
                                 {1, 2, 3 * LOGITS},
@@ -94,10 +108,19 @@ static void gradients_with_everything_on_the_host(void **state)
 static void gradients_with_three_different_places(void **state)
 {
     (void)state; /* home /gpu:0, sum /gpu:1, update /gpu:2 */
-    const struct plan_setup setup = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7, .home = 1, .original = 1,
-                                     .sum = 2, .update = 3};
-    const int64_t links[][3] = {{0, 1, 3 * (IMAGE + LABEL)}, {0, 2, 2 * (IMAGE + LABEL)}, {0, 3, 2 * (IMAGE + LABEL)},
-                                {1, 0, RESULTS},             {2, 0, RESULTS},             {3, 0, RESULTS},
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 3,
+                                     .batch = 7,
+                                     .home = 1,
+                                     .original = 1,
+                                     .sum = 2,
+                                     .update = 3};
+    const int64_t links[][3] = {{0, 1, 3 * (IMAGE + LABEL)},
+                                {0, 2, 2 * (IMAGE + LABEL)},
+                                {0, 3, 2 * (IMAGE + LABEL)},
+                                {1, 0, RESULTS},
+                                {2, 0, RESULTS},
+                                {3, 0, RESULTS},
                                 {1, 2, weights() + gradients()},
                                 {1, 3, 2 * weights()},
                                 {3, 2, gradients()},
@@ -119,10 +142,14 @@ static void allreduce_goes_round_the_ring(void **state)
 {
     (void)state;
     const struct plan_setup setup = {.strategy = MGB_ALLREDUCE, .gpus = 3, .batch = 7};
-    const int64_t links[][3] = {{0, 1, 3 * (IMAGE + LABEL)},  {0, 2, 2 * (IMAGE + LABEL)},
-                                {0, 3, 2 * (IMAGE + LABEL)},  {1, 0, RESULTS},
-                                {2, 0, RESULTS},              {3, 0, RESULTS},
-                                {1, 2, ring(gradients(), 3, 0)}, {2, 3, ring(gradients(), 3, 1)},
+    const int64_t links[][3] = {{0, 1, 3 * (IMAGE + LABEL)},
+                                {0, 2, 2 * (IMAGE + LABEL)},
+                                {0, 3, 2 * (IMAGE + LABEL)},
+                                {1, 0, RESULTS},
+                                {2, 0, RESULTS},
+                                {3, 0, RESULTS},
+                                {1, 2, ring(gradients(), 3, 0)},
+                                {2, 3, ring(gradients(), 3, 1)},
                                 {3, 1, ring(gradients(), 3, 2)}};
     links_check(&setup, 9, links);
 }
@@ -130,11 +157,13 @@ static void allreduce_goes_round_the_ring(void **state)
 static void allreduce_goes_up_and_down_the_tree(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE, .gpus = 4, .batch = 8, .allreduce = MGB_ALLREDUCE_TREE};
+    const struct plan_setup setup = {
+        .strategy = MGB_ALLREDUCE, .gpus = 4, .batch = 8, .allreduce = MGB_ALLREDUCE_TREE};
     int64_t input = 2 * (IMAGE + LABEL), g = gradients();
-    const int64_t links[][3] = {{0, 1, input}, {0, 2, input}, {0, 3, input}, {0, 4, input}, {1, 0, RESULTS},
-                                {2, 0, RESULTS}, {3, 0, RESULTS}, {4, 0, RESULTS}, {1, 2, g}, {2, 1, g},
-                                {1, 3, g}, {3, 1, g}, {2, 4, g}, {4, 2, g}};
+    const int64_t links[][3] = {{0, 1, input},   {0, 2, input},   {0, 3, input},   {0, 4, input},
+                                {1, 0, RESULTS}, {2, 0, RESULTS}, {3, 0, RESULTS}, {4, 0, RESULTS},
+                                {1, 2, g},       {2, 1, g},       {1, 3, g},       {3, 1, g},
+                                {2, 4, g},       {4, 2, g}};
     links_check(&setup, 14, links);
 }
 
@@ -157,10 +186,21 @@ static void one_tower_on_the_host_moves_nothing(void **state)
 static void evaluation_brings_no_gradients(void **state)
 {
     (void)state;
-    const struct plan_setup setup = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1,
-                                     .join = 1, .loss = 1, .sum = 1, .update = 1, .evaluate = true};
-    const int64_t links[][3] = {{0, 1, 4 * IMAGE + 7 * LABEL}, {0, 2, 3 * IMAGE}, {1, 2, weights()},
-                                {2, 1, 3 * LOGITS}, {1, 0, RESULTS}};
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 2,
+                                     .batch = 7,
+                                     .home = 1,
+                                     .original = 1,
+                                     .join = 1,
+                                     .loss = 1,
+                                     .sum = 1,
+                                     .update = 1,
+                                     .evaluate = true};
+    const int64_t links[][3] = {{0, 1, 4 * IMAGE + 7 * LABEL},
+                                {0, 2, 3 * IMAGE},
+                                {1, 2, weights()},
+                                {2, 1, 3 * LOGITS},
+                                {1, 0, RESULTS}};
     links_check(&setup, 5, links);
 }
 

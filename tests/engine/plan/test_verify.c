@@ -10,13 +10,25 @@ struct fixture {
     struct mgb_plan *plan;
 };
 
-static const struct plan_setup meeting = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7, .home = 1, .original = 1,
-                                          .update = 1};
+static const struct plan_setup meeting = {
+    .strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7, .home = 1, .original = 1, .update = 1};
 static const struct plan_setup mirrored = {.strategy = MGB_ALLREDUCE, .gpus = 3, .batch = 7};
-static const struct plan_setup spread = {.strategy = MGB_GRADIENTS, .gpus = 2, .batch = 7, .home = PLAN_SPREAD,
-                                         .original = PLAN_SPREAD, .sum = PLAN_SPREAD, .update = PLAN_SPREAD};
-static const struct plan_setup joining = {.strategy = MGB_OUTPUTS, .gpus = 2, .batch = 7, .home = 1, .original = 1,
-                                          .join = 0, .loss = 1, .sum = 0, .update = 1};
+static const struct plan_setup spread = {.strategy = MGB_GRADIENTS,
+                                         .gpus = 2,
+                                         .batch = 7,
+                                         .home = PLAN_SPREAD,
+                                         .original = PLAN_SPREAD,
+                                         .sum = PLAN_SPREAD,
+                                         .update = PLAN_SPREAD};
+static const struct plan_setup joining = {.strategy = MGB_OUTPUTS,
+                                          .gpus = 2,
+                                          .batch = 7,
+                                          .home = 1,
+                                          .original = 1,
+                                          .join = 0,
+                                          .loss = 1,
+                                          .sum = 0,
+                                          .update = 1};
 
 static struct fixture fixture_make(const struct plan_setup *setup)
 {
@@ -81,7 +93,8 @@ static void a_use_before_definition(void **state)
     struct fixture f = fixture_make(&meeting);
     int task = plan_find_task(f.plan, MGB_TASK_COMPUTE, MGB_PHASE_FORWARD, 0);
     struct mgb_operand *x = operand_of(f.plan, task, 0);
-    int other = plan_find_task(f.plan, MGB_TASK_COMPUTE, MGB_PHASE_BACKWARD, 4); /* same class, later */
+    int other =
+        plan_find_task(f.plan, MGB_TASK_COMPUTE, MGB_PHASE_BACKWARD, 4); /* same class, later */
     const struct mgb_operand *late = operand_of(f.plan, other, f.plan->tasks[other].input_count);
     assert_int_equal(f.plan->tasks[task].class, f.plan->tasks[other].class);
     f.plan->buffers[late->buffer].first = 0;
@@ -158,11 +171,14 @@ static void an_operator_that_reads_another_device(void **state)
 {
     (void)state; /* tower 1 reads the weights at their home, not its own copy */
     struct fixture f = fixture_make(&meeting);
-    int other = f.plan->towers[1].class, fetch = plan_find_task(f.plan, MGB_TASK_COPY, MGB_PHASE_FETCH, 0);
-    int replica = operand_of(f.plan, fetch, 0)->buffer, master = operand_of(f.plan, fetch, 1)->buffer;
+    int other = f.plan->towers[1].class,
+        fetch = plan_find_task(f.plan, MGB_TASK_COPY, MGB_PHASE_FETCH, 0);
+    int replica = operand_of(f.plan, fetch, 0)->buffer,
+        master = operand_of(f.plan, fetch, 1)->buffer;
     for (int i = 0; i < f.plan->task_count; i++)
         for (int k = 0; f.plan->tasks[i].class == other && k < f.plan->tasks[i].operand_count; k++)
-            if (f.plan->tasks[i].kind == MGB_TASK_COMPUTE && operand_of(f.plan, i, k)->buffer == replica)
+            if (f.plan->tasks[i].kind == MGB_TASK_COMPUTE &&
+                operand_of(f.plan, i, k)->buffer == replica)
                 operand_of(f.plan, i, k)->buffer = master;
     fixture_reject(&f, "touches buffer");
 }
@@ -190,13 +206,15 @@ static void a_collective_that_a_tower_misses(void **state)
 {
     (void)state;
     struct fixture f = fixture_make(&mirrored);
-    f.plan->tasks[plan_find_task(f.plan, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM, 0)].kind = MGB_TASK_FILL;
+    f.plan->tasks[plan_find_task(f.plan, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM, 0)].kind =
+        MGB_TASK_FILL;
     fixture_reject(&f, "incomplete");
 }
 
 static void an_update_before_the_last_gradient(void **state)
 {
-    (void)state; /* each update needs only its own gradients, but has to wait for the other device's too */
+    (void)
+        state; /* each update needs only its own gradients, but has to wait for the other device's too */
     struct fixture f = fixture_make(&spread);
     int update = plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0);
     struct mgb_task *task = &f.plan->tasks[update];
