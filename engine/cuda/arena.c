@@ -90,8 +90,13 @@ static enum mgb_status copy_now(struct mgb_cuda *cuda, int device, void *to, con
     MGB_TRY(mgb_cuda_use(cuda, index));
     MGB_CUDA_TRY(cuda, cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault,
                                        cuda->gpus[index].service));
-    MGB_CUDA_TRY(cuda, cudaStreamSynchronize(cuda->gpus[index].service));
-    return MGB_OK;
+    cudaError_t error = cudaStreamSynchronize(cuda->gpus[index].service);
+    if (error == cudaSuccess)
+        return MGB_OK;
+    /* The caller may free its memory now, so nothing may be under way. */
+    enum mgb_status status = mgb_cuda_fail(cuda, error, "cudaStreamSynchronize");
+    (void)cudaStreamSynchronize(cuda->gpus[index].service);
+    return status;
 }
 
 enum mgb_status mgb_cuda_write(void *context, int device, void *address, const void *host,

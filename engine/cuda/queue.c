@@ -152,14 +152,27 @@ static enum mgb_status fault_take(struct mgb_cuda *cuda)
     return status;
 }
 
+/* After an error the caller frees what queued work refers to: whatever still runs must end first. (After a timeout it does
+ * not: nothing is freed then.) */
+static void queues_settle(struct mgb_cuda *cuda)
+{
+    for (struct mgb_queue *queue = cuda->queues; queue; queue = queue->next)
+        (void)cudaStreamSynchronize(queue->stream);
+}
+
 enum mgb_status mgb_cuda_drain(void *context, int64_t timeout_ns)
 {
     struct mgb_cuda *cuda = context;
     int64_t deadline = timeout_ns > 0 ? mgb_clock_ns() + timeout_ns : 0;
     if (cuda->sticky)
         return mgb_fail(MGB_DEVICE, "CUDA: a GPU was lost earlier; only closing is left");
-    for (struct mgb_queue *queue = cuda->queues; queue; queue = queue->next)
-        MGB_TRY(queue_await(queue, deadline));
+    enum mgb_status status = MGB_OK;
+    for (struct mgb_queue *queue = cuda->queues; queue && status == MGB_OK; queue = queue->next)
+        status = queue_await(queue, deadline);
+    if (status == MGB_DEVICE)
+        queues_settle(cuda);
+    if (status != MGB_OK)
+        return status;
     mgb_cuda_cpu_reset(&cuda->cpu);
     MGB_TRY(fault_take(cuda));
     return mgb_cuda_anchors_renew(cuda);

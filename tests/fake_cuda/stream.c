@@ -10,8 +10,9 @@ struct CUstream_st {
     struct CUstream_st *next;
     struct fake_op *head, *tail; /* under `guard` */
     atomic_int guard;
-    atomic_int pushed;   /* grows with each operation; what the thread sleeps on */
-    atomic_int finished; /* the stream is idle when it equals `pushed` */
+    atomic_int pushed;    /* grows with each operation; what the thread sleeps on */
+    atomic_int finished;  /* the stream is idle when it equals `pushed` */
+    atomic_int abandoned; /* cudaStreamDestroy's last touch: the thread may free it */
     int device;
     unsigned random;
 };
@@ -80,6 +81,8 @@ static void *stream_main(void *argument)
         atomic_fetch_add(&stream->finished, 1);
     }
     fake_grid_end();
+    while (!atomic_load(&stream->abandoned))
+        sched_yield();
     free(stream);
     return NULL;
 }
@@ -210,6 +213,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         *link = stream->next;
         fake_device_get(stream->device)->streams--;
         fake_stream_push(stream, fake_allocate(sizeof(struct fake_op)));
+        atomic_store(&stream->abandoned, 1);
         error = cudaSuccess;
     }
     fake_unlock();

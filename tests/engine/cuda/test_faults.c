@@ -135,7 +135,7 @@ static void any_failing_call_is_reported_and_survived(void **state)
     int failed = 0, played = 0;
     assert_ok(status);
     machine_check_empty();
-    for (long call = 1; call < calls; call += call < 40 ? 1 : 13) {
+    for (long call = 1; call < calls; call += call < 20 ? 1 : 17) {
         char fail[32];
         int before = fake_cuda_live();
         snprintf(fail, sizeof fail, "*:%ld", call);
