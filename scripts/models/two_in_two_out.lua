@@ -1,0 +1,17 @@
+-- Two inputs of different width, two outputs, two losses that add up. Both inputs are cut at the same rows when the
+-- batch is split, and both outputs come together again in the order of the input.
+return nn.model("two_in_two_out", function(m)
+  local wide, narrow = m:input("wide", { 10 }), m:input("narrow", { 5 })
+  local target = m:input("target", { 1 })
+  local label = m:input("label", {}, "i32")
+  local x = nn.dense{ units = 8, activation = "relu", name = "wide_in" }(wide)
+  local y = nn.dense{ units = 8, activation = "relu", name = "narrow_in" }(narrow)
+  local both = nn.concat(x, y)                               -- along the last axis
+  local value = nn.dense{ units = 1, name = "value" }(both)
+  local logits = nn.dense{ units = 2, name = "logits" }(both)
+  m:output("value", value)
+  m:output("logits", logits)
+  m:loss(nn.mean_squared_error(value, target))
+  m:loss(nn.softmax_cross_entropy(logits, label), { weight = 0.4 })
+  m:metric("accuracy", nn.accuracy(logits, label))
+end)
