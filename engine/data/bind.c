@@ -18,9 +18,9 @@ static enum mgb_status no_such_input(const struct mgb_graph *graph, const char *
     char hint[96] = "";
     if (near)
         mgb_format(hint, sizeof hint, "; did you mean '%s'?", near);
-    enum mgb_status status =
-        mgb_fail(MGB_INVALID, "data for input '%s': model '%s' has no such input, it has %s%s", name,
-                 mgb_graph_name(graph), list.failed || !list.chars ? "none" : list.chars, hint);
+    enum mgb_status status = mgb_fail(
+        MGB_INVALID, "data for input '%s': model '%s' has no such input, it has %s%s", name,
+        mgb_graph_name(graph), list.failed || !list.chars ? "none" : list.chars, hint);
     mgb_text_done(&list);
     return status;
 }
@@ -55,8 +55,9 @@ enum mgb_status mgb_label_check(const char *where, const struct mgb_graph *graph
         return MGB_OK;
     const char *name;
     mgb_graph_input_at(graph, index, &name);
-    return mgb_fail(MGB_INVALID,
-                    "%s: row %lld is of class %lld, but input '%s' of model '%s' takes classes 0 to %lld", where,
-                    (long long)row, (long long)label, name, mgb_graph_name(graph),
-                    (long long)(classes - 1));
+    return mgb_fail(
+        MGB_INVALID,
+        "%s: row %lld is of class %lld, but input '%s' of model '%s' takes classes 0 to %lld",
+        where, (long long)row, (long long)label, name, mgb_graph_name(graph),
+        (long long)(classes - 1));
 }

@@ -87,8 +87,8 @@ static enum mgb_status shape_check(const struct mgb_graph *graph, int tensor,
     char wanted[96], found[96];
     mgb_shape_format(wanted, sizeof wanted, shape);
     mgb_shape_format(found, sizeof found, &row);
-    return mgb_fail(MGB_INVALID, "'%s' holds rows of %s, but input '%s' of model '%s' takes %s", file->path,
-                    row.rank ? found : "one value", file->input, mgb_graph_name(graph),
+    return mgb_fail(MGB_INVALID, "'%s' holds rows of %s, but input '%s' of model '%s' takes %s",
+                    file->path, row.rank ? found : "one value", file->input, mgb_graph_name(graph),
                     shape->rank ? wanted : "one value");
 }
 
@@ -99,7 +99,8 @@ static enum mgb_status labels_check(const struct mgb_graph *graph, int index,
         return MGB_OK;
     int64_t values = input->idx.dim[0] * input->idx.row_count;
     for (int64_t i = 0; i < values; i++)
-        MGB_TRY(mgb_label_check(path, graph, index, i / input->idx.row_count, input->idx.values[i]));
+        MGB_TRY(
+            mgb_label_check(path, graph, index, i / input->idx.row_count, input->idx.values[i]));
     return MGB_OK;
 }
 
@@ -136,7 +137,8 @@ static enum mgb_status files_check(const struct idx_source *source, const struct
             first = input;
         if (input->idx.dim[0] != first->idx.dim[0])
             return mgb_fail(MGB_CORRUPT, "'%s' holds %lld rows, but '%s' holds %lld", first->path,
-                            (long long)first->idx.dim[0], input->path, (long long)input->idx.dim[0]);
+                            (long long)first->idx.dim[0], input->path,
+                            (long long)input->idx.dim[0]);
     }
     return first ? MGB_OK : mgb_fail(MGB_INVALID, "model '%s' has no input", mgb_graph_name(graph));
 }
@@ -154,7 +156,8 @@ enum mgb_status mgb_source_idx(struct mgb_source *out, const struct mgb_graph *g
     for (int i = 0; i < count; i++)
         MGB_TRY_GOTO(status, file_add(source, graph, &files[i]), failed);
     MGB_TRY_GOTO(status, files_check(source, graph), failed);
-    MGB_TRY_GOTO(status, mgb_order_init(&source->order, source->input[0].idx.dim[0], shuffle), failed);
+    MGB_TRY_GOTO(status, mgb_order_init(&source->order, source->input[0].idx.dim[0], shuffle),
+                 failed);
     *out = (struct mgb_source){.context = source,
                                .rows = source->order.rows,
                                .ordered = !shuffle,

@@ -51,7 +51,8 @@ static enum mgb_status header_get(struct reader *reader, unsigned char *out, int
     MGB_TRY(reader_get(reader, out, bytes, &got));
     if (got == bytes)
         return MGB_OK;
-    return mgb_fail(MGB_CORRUPT, "'%s': the file ends at offset %lld within %s (%lld bytes at offset %lld)",
+    return mgb_fail(MGB_CORRUPT,
+                    "'%s': the file ends at offset %lld within %s (%lld bytes at offset %lld)",
                     reader->path, (long long)reader->offset, what, (long long)bytes, (long long)at);
 }
 
@@ -60,15 +61,17 @@ static enum mgb_status magic_read(struct reader *reader, struct mgb_idx *out)
     unsigned char magic[4];
     MGB_TRY(header_get(reader, magic, 4, "the IDX magic number"));
     if (magic[0] != 0 || magic[1] != 0)
-        return mgb_fail(MGB_CORRUPT,
-                        "'%s': no IDX file: it begins with %02x %02x %02x %02x at offset 0, not 00 00",
-                        reader->path, magic[0], magic[1], magic[2], magic[3]);
+        return mgb_fail(
+            MGB_CORRUPT,
+            "'%s': no IDX file: it begins with %02x %02x %02x %02x at offset 0, not 00 00",
+            reader->path, magic[0], magic[1], magic[2], magic[3]);
     if (magic[2] != TYPE_U8)
-        return mgb_fail(MGB_CORRUPT, "'%s': value type 0x%02x at offset 2; only 0x08 (unsigned bytes) is read",
+        return mgb_fail(MGB_CORRUPT,
+                        "'%s': value type 0x%02x at offset 2; only 0x08 (unsigned bytes) is read",
                         reader->path, magic[2]);
     if (magic[3] < 1 || magic[3] > MGB_IDX_MAX_RANK)
-        return mgb_fail(MGB_CORRUPT, "'%s': %d dimensions at offset 3; 1 to %d are possible", reader->path,
-                        magic[3], MGB_IDX_MAX_RANK);
+        return mgb_fail(MGB_CORRUPT, "'%s': %d dimensions at offset 3; 1 to %d are possible",
+                        reader->path, magic[3], MGB_IDX_MAX_RANK);
     out->rank = magic[3];
     return MGB_OK;
 }
@@ -83,8 +86,8 @@ static enum mgb_status dimensions_read(struct reader *reader, struct mgb_idx *ou
         MGB_TRY(header_get(reader, b, 4, "the dimensions"));
         out->dim[i] = (int64_t)b[0] << 24 | (int64_t)b[1] << 16 | (int64_t)b[2] << 8 | b[3];
         if (out->dim[i] == 0 || out->dim[i] > MAX_BYTES / *bytes)
-            return mgb_fail(MGB_CORRUPT, "'%s': dimension %d at offset %lld is %lld", reader->path, i,
-                            (long long)at, (long long)out->dim[i]);
+            return mgb_fail(MGB_CORRUPT, "'%s': dimension %d at offset %lld is %lld", reader->path,
+                            i, (long long)at, (long long)out->dim[i]);
         *bytes *= out->dim[i];
     }
     out->row_count = *bytes / out->dim[0];
@@ -106,19 +109,21 @@ static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, i
         MGB_TRY(reader_get(reader, out->values + have, size - have, &got));
         have += got;
         if (have < size)
-            return mgb_fail(MGB_CORRUPT,
-                            "'%s': the file ends at offset %lld, but its header promises %lld rows, "
-                            "to offset %lld: %lld bytes are missing",
-                            reader->path, (long long)reader->offset, (long long)out->dim[0],
-                            (long long)(header + bytes), (long long)(bytes - have));
+            return mgb_fail(
+                MGB_CORRUPT,
+                "'%s': the file ends at offset %lld, but its header promises %lld rows, "
+                "to offset %lld: %lld bytes are missing",
+                reader->path, (long long)reader->offset, (long long)out->dim[0],
+                (long long)(header + bytes), (long long)(bytes - have));
     }
     unsigned char more[16];
     int64_t got;
     MGB_TRY(reader_get(reader, more, sizeof more, &got));
     if (got > 0)
-        return mgb_fail(MGB_CORRUPT,
-                        "'%s': data goes on at offset %lld (0x%02x), where its header says that %lld rows end",
-                        reader->path, (long long)(header + bytes), more[0], (long long)out->dim[0]);
+        return mgb_fail(
+            MGB_CORRUPT,
+            "'%s': data goes on at offset %lld (0x%02x), where its header says that %lld rows end",
+            reader->path, (long long)(header + bytes), more[0], (long long)out->dim[0]);
     return MGB_OK;
 }
 

@@ -10,7 +10,7 @@
 struct mgb_idx {
     int rank; /* rows included */
     int64_t dim[MGB_IDX_MAX_RANK];
-    int64_t row_count; /* elements of a row */
+    int64_t row_count;     /* elements of a row */
     unsigned char *values; /* u8 */
 };
 

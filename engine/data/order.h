@@ -10,7 +10,7 @@
 struct mgb_order {
     int64_t rows;
     uint64_t seed;
-    int64_t epoch; /* of `permutation`; -1: none made yet */
+    int64_t epoch;         /* of `permutation`; -1: none made yet */
     uint32_t *permutation; /* NULL: stored order always */
     pthread_mutex_t lock;  /* two runs may share a source, each reading ahead on its thread */
 };

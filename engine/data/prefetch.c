@@ -106,11 +106,12 @@ static int thread_start(struct mgb_prefetch *prefetch)
     return error;
 }
 
-enum mgb_status mgb_prefetch_make(struct mgb_prefetch **out, const struct mgb_source *source, uint64_t seed,
-                                  int inputs, void *const *slots)
+enum mgb_status mgb_prefetch_make(struct mgb_prefetch **out, const struct mgb_source *source,
+                                  uint64_t seed, int inputs, void *const *slots)
 {
     size_t count = 2 * (size_t)inputs;
-    struct mgb_prefetch *prefetch = mgb_alloc(sizeof *prefetch + count * sizeof prefetch->memory[0]);
+    struct mgb_prefetch *prefetch =
+        mgb_alloc(sizeof *prefetch + count * sizeof prefetch->memory[0]);
     if (!prefetch)
         return mgb_fail(MGB_NO_MEMORY, "no memory for a prefetcher");
     prefetch->source = source;
@@ -177,7 +178,8 @@ void mgb_prefetch_begin(struct mgb_prefetch *prefetch, int slot, struct mgb_batc
     pthread_mutex_unlock(&prefetch->lock);
 }
 
-enum mgb_status mgb_prefetch_wait(struct mgb_prefetch *prefetch, int slot, struct mgb_batch_request request)
+enum mgb_status mgb_prefetch_wait(struct mgb_prefetch *prefetch, int slot,
+                                  struct mgb_batch_request request)
 {
     struct slot *wanted = &prefetch->slot[slot];
     enum mgb_status status = MGB_OK;

@@ -49,9 +49,8 @@ static enum mgb_status random_fill(void *context, uint64_t seed, int64_t epoch, 
     for (int64_t i = 0; i < rows; i++) {
         void *row = (unsigned char *)out + i * row_bytes;
         for (int64_t element = 0; element < input->count; element += 4) {
-            struct mgb_random4 r =
-                mgb_random_at(source->seed ^ (INPUT_STREAM + (uint64_t)index),
-                              (uint64_t)(element / 4), (uint64_t)(first + i));
+            struct mgb_random4 r = mgb_random_at(source->seed ^ (INPUT_STREAM + (uint64_t)index),
+                                                 (uint64_t)(element / 4), (uint64_t)(first + i));
             for (int k = 0; k < 4 && element + k < input->count; k++)
                 element_set(input, row, element + k, r.v[k]);
         }
@@ -59,7 +58,8 @@ static enum mgb_status random_fill(void *context, uint64_t seed, int64_t epoch, 
     return MGB_OK;
 }
 
-enum mgb_status mgb_source_random(struct mgb_source *out, const struct mgb_graph *graph, uint64_t seed)
+enum mgb_status mgb_source_random(struct mgb_source *out, const struct mgb_graph *graph,
+                                  uint64_t seed)
 {
     int inputs = mgb_graph_input_count(graph);
     struct random_source *source =
@@ -71,10 +71,10 @@ enum mgb_status mgb_source_random(struct mgb_source *out, const struct mgb_graph
         const char *name;
         int tensor = mgb_graph_input_at(graph, i, &name);
         int64_t classes = mgb_graph_input_classes(graph, i);
-        source->input[i] = (struct random_input){
-            .type = mgb_tensor_type(graph, tensor),
-            .count = mgb_shape_count(mgb_tensor_shape(graph, tensor)),
-            .classes = (uint32_t)(classes > 0 ? classes : UNKNOWN_CLASSES)};
+        source->input[i] =
+            (struct random_input){.type = mgb_tensor_type(graph, tensor),
+                                  .count = mgb_shape_count(mgb_tensor_shape(graph, tensor)),
+                                  .classes = (uint32_t)(classes > 0 ? classes : UNKNOWN_CLASSES)};
     }
     *out = (struct mgb_source){.context = source,
                                .fixed = true,

@@ -45,7 +45,8 @@ static void memory_close(void *context)
     mgb_release(source);
 }
 
-static enum mgb_status labels_check(const struct mgb_graph *graph, const void *const *data, int64_t rows)
+static enum mgb_status labels_check(const struct mgb_graph *graph, const void *const *data,
+                                    int64_t rows)
 {
     for (int i = 0; i < mgb_graph_input_count(graph); i++) {
         const char *name;
@@ -125,8 +126,7 @@ enum mgb_status mgb_source_take(struct mgb_source *out, const struct mgb_source 
         return mgb_fail(MGB_INVALID, "rows %lld to %lld of %s: it has %lld rows", (long long)begin,
                         (long long)end, of->description, (long long)of->rows);
     int inputs = mgb_graph_input_count(graph);
-    struct take_source *take =
-        mgb_alloc(sizeof *take + (size_t)inputs * sizeof take->row_bytes[0]);
+    struct take_source *take = mgb_alloc(sizeof *take + (size_t)inputs * sizeof take->row_bytes[0]);
     if (!take)
         return mgb_fail(MGB_NO_MEMORY, "no memory for a data source");
     enum mgb_status status = mgb_order_init(&take->order, end - begin, !of->ordered);

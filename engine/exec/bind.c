@@ -56,7 +56,8 @@ static int update_place(struct mgb_program *program, struct mgb_command *command
                                           .values = &program->values};
     for (int i = 0; i < count; i++, address += 2 + slots, counts += 2 + slots) {
         struct mgb_update_item *to = &program->items[item + i];
-        *to = (struct mgb_update_item){.weight = address[0], .gradient = address[1], .count = counts[0]};
+        *to = (struct mgb_update_item){
+            .weight = address[0], .gradient = address[1], .count = counts[0]};
         for (int k = 0; k < slots; k++)
             to->slots[k] = address[2 + k];
     }

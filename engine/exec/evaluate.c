@@ -24,11 +24,11 @@ static enum mgb_status programs_prepare(struct mgb_run *run, struct evaluation *
 {
     int64_t rest = evaluation->rows % evaluation->batch;
     if (evaluation->rows >= evaluation->batch)
-        MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->full, MGB_PLAN_EVALUATE,
-                                    (int)evaluation->batch));
+        MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->full,
+                                    MGB_PLAN_EVALUATE, (int)evaluation->batch));
     if (rest > 0)
-        MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->rest, MGB_PLAN_EVALUATE,
-                                    (int)rest));
+        MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->rest,
+                                    MGB_PLAN_EVALUATE, (int)rest));
     enum mgb_status status = mgb_run_arrange_step(run, run->setting);
     if (status == MGB_OK && evaluation->full)
         status = mgb_program_bind(evaluation->full, false);
@@ -41,13 +41,16 @@ static enum mgb_status batch_evaluate(struct mgb_run *run, struct evaluation *ev
                                       struct mgb_evaluation *out, int64_t first, int slot)
 {
     struct mgb_batch_request batch = batch_at(evaluation, first);
-    struct mgb_program *program = batch.rows == evaluation->batch ? evaluation->full : evaluation->rest;
-    struct mgb_play play = {.slot = slot,
-                            .timeout_ns = run->step_timeout_ns,
-                            .values = {.step = run->step, .seed = run->seed, .updates = run->updates}};
+    struct mgb_program *program =
+        batch.rows == evaluation->batch ? evaluation->full : evaluation->rest;
+    struct mgb_play play = {
+        .slot = slot,
+        .timeout_ns = run->step_timeout_ns,
+        .values = {.step = run->step, .seed = run->seed, .updates = run->updates}};
     MGB_TRY(mgb_prefetch_wait(evaluation->prefetch, slot, batch));
     if (!run->guarded && first + batch.rows < evaluation->rows)
-        mgb_prefetch_begin(evaluation->prefetch, 1 - slot, batch_at(evaluation, first + batch.rows));
+        mgb_prefetch_begin(evaluation->prefetch, 1 - slot,
+                           batch_at(evaluation, first + batch.rows));
     MGB_TRY(mgb_run_play(run, program, &play));
     double loss;
     MGB_TRY(mgb_run_read_results(run, program, &loss, run->metrics));
@@ -58,15 +61,17 @@ static enum mgb_status batch_evaluate(struct mgb_run *run, struct evaluation *ev
     return MGB_OK;
 }
 
-enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out, const struct mgb_source *source)
+enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out,
+                                 const struct mgb_source *source)
 {
-    struct evaluation evaluation = {.batch = run->setting->effective.global_batch, .rows = source->rows};
+    struct evaluation evaluation = {.batch = run->setting->effective.global_batch,
+                                    .rows = source->rows};
     int metrics = mgb_graph_metric_count(run->graph);
     *out = (struct mgb_evaluation){.metric_count = metrics};
     MGB_TRY(mgb_run_usable(run));
     if (metrics > (int)MAX_METRICS)
-        return mgb_fail(MGB_UNSUPPORTED, "an evaluation has at most %zu metrics, model '%s' has %d", MAX_METRICS,
-                        mgb_graph_name(run->graph), metrics);
+        return mgb_fail(MGB_UNSUPPORTED, "an evaluation has at most %zu metrics, model '%s' has %d",
+                        MAX_METRICS, mgb_graph_name(run->graph), metrics);
     if (evaluation.rows == 0) /* endless: one batch stands for all */
         evaluation.rows = evaluation.batch;
     mgb_run_free_prefetch(run);
@@ -74,7 +79,8 @@ enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out
     MGB_TRY_GOTO(status, programs_prepare(run, &evaluation), end);
     MGB_TRY_GOTO(status, mgb_run_make_prefetch(run, &evaluation.prefetch, source), end);
     int slot = 0;
-    for (int64_t first = 0; first < evaluation.rows && status == MGB_OK; first += evaluation.batch, slot = 1 - slot)
+    for (int64_t first = 0; first < evaluation.rows && status == MGB_OK;
+         first += evaluation.batch, slot = 1 - slot)
         status = batch_evaluate(run, &evaluation, out, first, slot);
 end:
     mgb_prefetch_free(evaluation.prefetch);

@@ -37,7 +37,8 @@ enum mgb_status mgb_run_read_gradient(struct mgb_run *run, float *out, int varia
 {
     if (!run->guarded)
         return mgb_fail(MGB_STATE, "gradients are kept by guarded runs only");
-    if (variable < 0 || variable >= mgb_graph_variable_count(run->graph) || !run->gradients[variable])
+    if (variable < 0 || variable >= mgb_graph_variable_count(run->graph) ||
+        !run->gradients[variable])
         return mgb_fail(MGB_MISSING, "no step has summed a gradient of variable %d", variable);
     int64_t count = mgb_graph_variable_at(run->graph, variable).count;
     for (int64_t i = 0; i < count; i++)

@@ -24,8 +24,9 @@ bool mgb_held_next(const struct mgb_run *run, int *index, int *tower, struct mgb
         if (found == -2)
             continue;
         *tower = storage->tower == MGB_EACH_TOWER ? found + 1 : 1;
-        *out = (struct mgb_held){
-            .storage = storage, .tower = found, .place = mgb_plan_place(plan, storage->buffer, found)};
+        *out = (struct mgb_held){.storage = storage,
+                                 .tower = found,
+                                 .place = mgb_plan_place(plan, storage->buffer, found)};
         out->place.offset += storage->offset;
         out->address = mgb_program_address(run->setting->programs.at[0], out->place);
         return true;
@@ -33,7 +34,8 @@ bool mgb_held_next(const struct mgb_run *run, int *index, int *tower, struct mgb
     return false;
 }
 
-bool mgb_held_find(const struct mgb_run *run, int variable, enum mgb_role role, int slot, struct mgb_held *out)
+bool mgb_held_find(const struct mgb_run *run, int variable, enum mgb_role role, int slot,
+                   struct mgb_held *out)
 {
     int index = 0, tower = 0;
     while (mgb_held_next(run, &index, &tower, out))
@@ -54,7 +56,8 @@ static enum mgb_status host_buffer(float **out, const struct mgb_graph *graph)
     return *out ? MGB_OK : mgb_fail(MGB_NO_MEMORY, "no memory for %lld values", (long long)most);
 }
 
-static enum mgb_status held_write(struct mgb_run *run, const struct mgb_held *held, const float *values)
+static enum mgb_status held_write(struct mgb_run *run, const struct mgb_held *held,
+                                  const float *values)
 {
     return run->backend->write(run->site->context, held->place.device, held->address, values,
                                held->storage->bytes);

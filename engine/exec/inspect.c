@@ -12,7 +12,8 @@ static int64_t first_difference(const float *a, const float *b, int64_t count)
 }
 
 /* One storage against the authoritative one of the same variable, role and slot. */
-static enum mgb_status copy_check(struct mgb_run *run, const struct mgb_held *copy, float *values, float *master)
+static enum mgb_status copy_check(struct mgb_run *run, const struct mgb_held *copy, float *values,
+                                  float *master)
 {
     const struct mgb_storage *storage = copy->storage;
     struct mgb_held first;
@@ -27,12 +28,14 @@ static enum mgb_status copy_check(struct mgb_run *run, const struct mgb_held *co
     if (at < 0)
         return MGB_OK;
     char here[MGB_DEVICE_NAME_MAX], there[MGB_DEVICE_NAME_MAX];
-    return mgb_fail(MGB_CORRUPT, "%s of '%s' on %s differs from its master on %s from element %lld on: %g, not %g",
-                    storage->role == MGB_ROLE_SLOT ? "slot copy" : "replica",
-                    mgb_graph_variable_at(run->graph, storage->variable).name,
-                    mgb_device_format(here, run->topology.devices[copy->place.device].name),
-                    mgb_device_format(there, run->topology.devices[first.place.device].name), (long long)at,
-                    (double)values[at], (double)master[at]);
+    return mgb_fail(
+        MGB_CORRUPT,
+        "%s of '%s' on %s differs from its master on %s from element %lld on: %g, not %g",
+        storage->role == MGB_ROLE_SLOT ? "slot copy" : "replica",
+        mgb_graph_variable_at(run->graph, storage->variable).name,
+        mgb_device_format(here, run->topology.devices[copy->place.device].name),
+        mgb_device_format(there, run->topology.devices[first.place.device].name), (long long)at,
+        (double)values[at], (double)master[at]);
 }
 
 static enum mgb_status values_check(struct mgb_run *run)
@@ -79,17 +82,19 @@ static int64_t planned_bytes(const struct mgb_setting *setting, int device)
     return most;
 }
 
-enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity, int *count)
+enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity,
+                               int *count)
 {
     *count = 0;
     for (int device = 0; device < run->topology.device_count && *count < capacity; device++) {
         int64_t lasting, step;
         MGB_TRY(mgb_site_high_water(run->site, &lasting, MGB_ARENA_LASTING, device));
         MGB_TRY(mgb_site_high_water(run->site, &step, MGB_ARENA_STEP, device));
-        out[(*count)++] = (struct mgb_memory_use){.device = device,
-                                                  .planned_bytes = planned_bytes(run->setting, device),
-                                                  .held_bytes = mgb_site_held(run->site, device),
-                                                  .measured_peak_bytes = lasting + step};
+        out[(*count)++] =
+            (struct mgb_memory_use){.device = device,
+                                    .planned_bytes = planned_bytes(run->setting, device),
+                                    .held_bytes = mgb_site_held(run->site, device),
+                                    .measured_peak_bytes = lasting + step};
     }
     return MGB_OK;
 }

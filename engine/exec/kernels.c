@@ -10,7 +10,8 @@ static int threads_of(const struct mgb_program *program, const struct mgb_comman
     return program->queues[command->queue].request.threads;
 }
 
-static struct mgb_node_use use_of(const struct mgb_program *program, const struct mgb_command *command)
+static struct mgb_node_use use_of(const struct mgb_program *program,
+                                  const struct mgb_command *command)
 {
     const struct mgb_plan *plan = program->plan;
     const struct mgb_task *task = command->task;
@@ -49,11 +50,13 @@ static bool facts_fit(const struct mgb_program *program, const struct mgb_comman
 static enum mgb_status kernel_add(struct mgb_program *program, struct mgb_command *command)
 {
     const struct mgb_site *site = program->site;
-    struct mgb_kernel_request request = {.device = command->device, .use = use_of(program, command)};
+    struct mgb_kernel_request request = {.device = command->device,
+                                         .use = use_of(program, command)};
     MGB_TRY(site->backend->describe(site->context, command->device, &request.use, &request.facts));
     if (facts_fit(program, command, &request.facts))
         return site->backend->kernel(site->context, &command->kernel, &request);
-    return mgb_fail(MGB_CORRUPT, "operator '%s': the plan was made for other facts than backend %s states",
+    return mgb_fail(MGB_CORRUPT,
+                    "operator '%s': the plan was made for other facts than backend %s states",
                     command->task->name, site->backend->name);
 }
 

@@ -28,15 +28,17 @@ static enum mgb_status meet_check(const struct mgb_program *program, int first, 
         for (int k = first; k < last; k++) {
             const struct mgb_command *earlier = &program->commands[k];
             if (earlier->task->kind == MGB_TASK_ALLREDUCE && earlier->queue == command->queue)
-                return mgb_fail(MGB_CORRUPT, "the plan runs task '%s' between the members of all-reduce '%s'",
+                return mgb_fail(MGB_CORRUPT,
+                                "the plan runs task '%s' between the members of all-reduce '%s'",
                                 command->task->name, earlier->task->name);
             for (int w = 0; w < command->wait_count; w++)
                 if (program->waits[command->wait_begin + w] == k &&
                     earlier->task->kind == MGB_TASK_ALLREDUCE)
-                    return mgb_fail(MGB_CORRUPT,
-                                    "the plan lets task '%s' wait for one member of all-reduce '%s' "
-                                    "before the others are issued",
-                                    command->task->name, earlier->task->name);
+                    return mgb_fail(
+                        MGB_CORRUPT,
+                        "the plan lets task '%s' wait for one member of all-reduce '%s' "
+                        "before the others are issued",
+                        command->task->name, earlier->task->name);
         }
     }
     return MGB_OK;
@@ -50,7 +52,8 @@ enum mgb_status mgb_program_add_meets(struct mgb_program *program)
     if (total == 0)
         return MGB_OK;
     program->meets = mgb_pool_alloc(&program->pool, (size_t)total * sizeof *program->meets);
-    program->meet_queues = mgb_pool_alloc(&program->pool, (size_t)total * sizeof(struct mgb_queue *));
+    program->meet_queues =
+        mgb_pool_alloc(&program->pool, (size_t)total * sizeof(struct mgb_queue *));
     program->meet_buffers = mgb_pool_alloc(&program->pool, (size_t)total * sizeof(float *));
     if (!program->meets || !program->meet_queues || !program->meet_buffers)
         return mgb_fail(MGB_NO_MEMORY, "no memory to prepare a step plan");
@@ -74,7 +77,8 @@ enum mgb_status mgb_program_add_meets(struct mgb_program *program)
 
 /* A run ends where the phase changes, where a tower's work and the root's meet and before a task that waits: the wait is
  * no work. Members of a collective stand alone: others decide when they begin. */
-static bool span_begins(const struct mgb_program *program, const struct mgb_command *command, int last)
+static bool span_begins(const struct mgb_program *program, const struct mgb_command *command,
+                        int last)
 {
     if (last < 0 || command->wait_count > 0 || command->task->kind == MGB_TASK_ALLREDUCE)
         return true;

@@ -37,13 +37,15 @@ static int occupants_list(const struct mgb_plan *plan, int device, struct occupa
     for (int i = 0; i < plan->storage_count; i++) {
         const struct mgb_storage *storage = &plan->storages[i];
         bool each = storage->tower == MGB_EACH_TOWER;
-        for (int t = each ? 0 : storage->tower; t < (each ? plan->tower_count : storage->tower + 1); t++) {
+        for (int t = each ? 0 : storage->tower; t < (each ? plan->tower_count : storage->tower + 1);
+             t++) {
             if (each && plan->towers[t].class != plan->buffers[storage->buffer].class)
                 continue;
             struct mgb_place place = mgb_plan_place(plan, storage->buffer, t);
             if (place.device == device)
-                out[count++] = (struct occupant){storage->variable, (int)storage->role, storage->slot,
-                                                 place.offset + storage->offset, storage->bytes};
+                out[count++] =
+                    (struct occupant){storage->variable, (int)storage->role, storage->slot,
+                                      place.offset + storage->offset, storage->bytes};
         }
     }
     for (int i = 0; i < mgb_graph_input_count(plan->graph); i++) {
@@ -63,8 +65,8 @@ static bool values_change(const struct mgb_plan *a, const struct mgb_plan *b)
            (a->strategy == MGB_INDEPENDENT && b->strategy != MGB_INDEPENDENT);
 }
 
-static bool device_same(const struct mgb_plan *a, const struct mgb_plan *b, int device, struct occupant *room,
-                        int half)
+static bool device_same(const struct mgb_plan *a, const struct mgb_plan *b, int device,
+                        struct occupant *room, int half)
 {
     if (values_change(a, b) || lasting_bytes(a, device) != lasting_bytes(b, device))
         return false;
@@ -85,7 +87,8 @@ static enum mgb_status arenas_make(struct mgb_run *run, const struct mgb_plan *t
     mgb_site_swap_lasting(site);
     for (int device = 0; device < run->topology.device_count; device++)
         if (same[device])
-            *mgb_site_arena(site, MGB_ARENA_LASTING, device) = *mgb_site_arena(site, MGB_ARENA_OLD, device);
+            *mgb_site_arena(site, MGB_ARENA_LASTING, device) =
+                *mgb_site_arena(site, MGB_ARENA_OLD, device);
     for (int device = 0; device < run->topology.device_count; device++)
         if (!same[device])
             MGB_TRY(mgb_site_resize(site, MGB_ARENA_LASTING, device, lasting_bytes(to, device)));
@@ -109,8 +112,8 @@ static void step_free(struct mgb_run *run)
         (void)mgb_site_resize(run->site, MGB_ARENA_STEP, device, 0);
 }
 
-static enum mgb_status copies_play(struct mgb_run *run, const struct mgb_plan *from, const struct mgb_plan *to,
-                                   struct mgb_change *change)
+static enum mgb_status copies_play(struct mgb_run *run, const struct mgb_plan *from,
+                                   const struct mgb_plan *to, struct mgb_change *change)
 {
     struct mgb_plan *plan;
     struct mgb_program *program;
@@ -135,8 +138,9 @@ static enum mgb_status copies_play(struct mgb_run *run, const struct mgb_plan *f
 }
 
 /* Up to the point where both sides hold the values. On failure the old side is back in place, without step arenas. */
-static enum mgb_status values_move(struct mgb_run *run, const struct mgb_plan *from, const struct mgb_plan *to,
-                                   const bool *same, struct mgb_change *change)
+static enum mgb_status values_move(struct mgb_run *run, const struct mgb_plan *from,
+                                   const struct mgb_plan *to, const bool *same,
+                                   struct mgb_change *change)
 {
     enum mgb_status status = arenas_make(run, to, same);
     if (status == MGB_OOM) { /* step arenas hold nothing between steps */
@@ -155,8 +159,8 @@ static enum mgb_status values_move(struct mgb_run *run, const struct mgb_plan *f
 }
 
 /* Going back after the old side is gone: the same move the other way round. */
-static enum mgb_status values_return(struct mgb_run *run, const struct mgb_plan *from, const struct mgb_plan *to,
-                                     const bool *same)
+static enum mgb_status values_return(struct mgb_run *run, const struct mgb_plan *from,
+                                     const struct mgb_plan *to, const bool *same)
 {
     struct mgb_change ignored = {0};
     step_free(run);
@@ -165,8 +169,9 @@ static enum mgb_status values_return(struct mgb_run *run, const struct mgb_plan 
     return MGB_OK;
 }
 
-static enum mgb_status move_play(struct mgb_run *run, struct mgb_setting *from, struct mgb_setting *to,
-                                 const bool *same, struct mgb_change *change)
+static enum mgb_status move_play(struct mgb_run *run, struct mgb_setting *from,
+                                 struct mgb_setting *to, const bool *same,
+                                 struct mgb_change *change)
 {
     const struct mgb_plan *old = mgb_setting_plan(from), *new = mgb_setting_plan(to);
     MGB_TRY(values_move(run, old, new, same, change));
@@ -196,8 +201,9 @@ enum mgb_status mgb_run_move(struct mgb_run *run, struct mgb_setting *from, stru
     if (mgb_plan_same_lasting(old, new)) {
         status = mgb_run_arrange_step(run, to);
     } else {
-        size_t towers = (size_t)(old->tower_count > new->tower_count ? old->tower_count : new->tower_count) + 1;
-        size_t half = ((size_t)old->storage_count + (size_t)new->storage_count) * towers +
+        size_t towers =
+            (size_t)(old->tower_count > new->tower_count ? old->tower_count : new->tower_count) + 1;
+        size_t half = ((size_t)old->storage_count + (size_t) new->storage_count) * towers +
                       (size_t)mgb_graph_input_count(run->graph);
         struct occupant *room = mgb_alloc((2 * half + 1) * sizeof *room);
         bool *same = mgb_alloc((size_t)run->topology.device_count * sizeof *same);

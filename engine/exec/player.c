@@ -1,35 +1,38 @@
 /* Plays a program: enqueues every command in plan order and waits for the end. Order between queues is by events on the
  * devices; the host only walks the list. */
-#include "engine/exec/program.h"
+#include "engine/exec/play.h"
 
 #include "engine/base/text.h"
 
-static enum mgb_status waits_enqueue(const struct mgb_program *program, const struct mgb_command *command)
+static enum mgb_status waits_enqueue(const struct mgb_program *program,
+                                     const struct mgb_command *command)
 {
     const struct mgb_backend *backend = program->site->backend;
     struct mgb_queue *queue = program->queues[command->queue].queue;
     for (int i = 0; i < command->wait_count; i++)
-        MGB_TRY(backend->wait(queue, program->commands[program->waits[command->wait_begin + i]].end));
+        MGB_TRY(
+            backend->wait(queue, program->commands[program->waits[command->wait_begin + i]].end));
     return MGB_OK;
 }
 
-static enum mgb_status begin_record(const struct mgb_program *program, const struct mgb_command *command,
-                                    bool trace)
+static enum mgb_status begin_record(const struct mgb_program *program,
+                                    const struct mgb_command *command, bool trace)
 {
     if (!command->begins && !trace)
         return MGB_OK;
     return program->site->backend->record(program->queues[command->queue].queue, command->begin);
 }
 
-static enum mgb_status end_record(const struct mgb_program *program, const struct mgb_command *command,
-                                  bool trace)
+static enum mgb_status end_record(const struct mgb_program *program,
+                                  const struct mgb_command *command, bool trace)
 {
     if (!command->ends && !command->awaited && !trace)
         return MGB_OK;
     return program->site->backend->record(program->queues[command->queue].queue, command->end);
 }
 
-static enum mgb_status work_enqueue(struct mgb_program *program, const struct mgb_command *command, int flip)
+static enum mgb_status work_enqueue(struct mgb_program *program, const struct mgb_command *command,
+                                    int flip)
 {
     const struct mgb_backend *backend = program->site->backend;
     struct mgb_queue *queue = program->queues[command->queue].queue;
@@ -59,7 +62,8 @@ static enum mgb_status work_enqueue(struct mgb_program *program, const struct mg
 }
 
 /* All members at once: each queue waits for its own, then they meet. */
-static enum mgb_status meet_enqueue(struct mgb_program *program, const struct mgb_command *last, bool trace)
+static enum mgb_status meet_enqueue(struct mgb_program *program, const struct mgb_command *last,
+                                    bool trace)
 {
     const int *members = program->meets + last->meet_begin;
     for (int k = 0; k < last->meet_count; k++) {
@@ -87,7 +91,8 @@ enum mgb_status mgb_command_enqueue(struct mgb_program *program, const struct mg
 }
 
 /* What was enqueued before a failure must end before anything else happens; the first message is the one that counts. */
-static enum mgb_status drain_after(struct mgb_program *program, enum mgb_status status, int64_t timeout_ns)
+static enum mgb_status drain_after(struct mgb_program *program, enum mgb_status status,
+                                   int64_t timeout_ns)
 {
     const struct mgb_site *site = program->site;
     char message[1024];
@@ -124,9 +129,11 @@ static enum mgb_status arenas_guard(struct mgb_program *program, const struct mg
         bool named = false;
         for (int m = 0; m < members && !named; m++) {
             const struct mgb_flat_task *flat =
-                &program->flat.tasks[command->meet_count > 0 ? program->meets[command->meet_begin + m]
-                                                             : (int)(command - program->commands)];
-            int operands = mgb_plan_operands(program->plan, flat->task, flat->tower, program->scratch);
+                &program->flat
+                     .tasks[command->meet_count > 0 ? program->meets[command->meet_begin + m]
+                                                    : (int)(command - program->commands)];
+            int operands =
+                mgb_plan_operands(program->plan, flat->task, flat->tower, program->scratch);
             for (int k = 0; k < operands && !named; k++)
                 named = arena == mgb_site_arena(site, program->scratch[k].place.arena,
                                                 program->scratch[k].place.device);
@@ -147,9 +154,9 @@ static enum mgb_status guarded_one(struct mgb_program *program, const struct mgb
     return site->backend->drain(site->context, play->timeout_ns);
 }
 
-enum mgb_status mgb_program_play_guarded(struct mgb_program *program, const struct mgb_play *play,
-                                         enum mgb_status (*before)(void *context, const struct mgb_command *command),
-                                         void *context)
+enum mgb_status mgb_program_play_guarded(
+    struct mgb_program *program, const struct mgb_play *play,
+    enum mgb_status (*before)(void *context, const struct mgb_command *command), void *context)
 {
     enum mgb_status status = MGB_OK;
     program->values = play->values;

@@ -20,7 +20,8 @@ static int threads_of(const struct mgb_plan *plan, int device)
     return plan->cpu_threads;
 }
 
-static struct mgb_queue_request queue_of(const struct mgb_plan *plan, const struct mgb_command *command)
+static struct mgb_queue_request queue_of(const struct mgb_plan *plan,
+                                         const struct mgb_command *command)
 {
     if (command->task->queue == MGB_QUEUE_COPY)
         return (struct mgb_queue_request){
@@ -36,7 +37,8 @@ static int queue_find(struct mgb_program *program, const struct mgb_queue_reques
     int i = 0;
     for (; i < program->queue_count; i++) {
         const struct mgb_queue_request *have = &program->queues[i].request;
-        if (have->use == request->use && have->device == request->device && have->from == request->from)
+        if (have->use == request->use && have->device == request->device &&
+            have->from == request->from)
             return i;
     }
     program->queues[program->queue_count++] = (struct mgb_program_queue){.request = *request};
@@ -151,7 +153,8 @@ static enum mgb_status slots_add(struct mgb_program *program)
                : no_memory();
 }
 
-enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site, struct mgb_plan *plan)
+enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site,
+                                 struct mgb_plan *plan)
 {
     struct mgb_program *program = mgb_alloc(sizeof *program);
     if (!program) {

@@ -16,18 +16,20 @@ struct mgb_command { /* one flat task */
     struct mgb_kernel *kernel;  /* MGB_TASK_COMPUTE */
     struct mgb_launch launch[2];
     struct mgb_update update;
-    int64_t bytes;              /* of a copy, a fill, a collective's payload */
-    int meet_begin, meet_count; /* the last member of a collective: all its members, in tower order */
-    bool begins, ends;          /* a run of tasks of one phase on a queue begins, ends here */
-    bool awaited;               /* a task of another queue waits for it */
+    int64_t bytes; /* of a copy, a fill, a collective's payload */
+    int meet_begin,
+        meet_count;    /* the last member of a collective: all its members, in tower order */
+    bool begins, ends; /* a run of tasks of one phase on a queue begins, ends here */
+    bool awaited;      /* a task of another queue waits for it */
     struct mgb_event *begin, *end; /* NULL where nobody asks */
 };
 
-struct mgb_span { /* a run of tasks of one phase on one queue: first command's begin to last command's end */
+struct
+    mgb_span { /* a run of tasks of one phase on one queue: first command's begin to last command's end */
     int first, last;
     int device, from; /* from -1: compute */
     enum mgb_phase phase;
-    int tower;        /* -1: the root's */
+    int tower;                /* -1: the root's */
     int64_t start_ns, end_ns; /* of the last step, session clock */
 };
 
@@ -57,11 +59,11 @@ struct mgb_program {
     struct mgb_command *commands;
     int *waits;
     int slot_count;
-    void **addresses[2];     /* by input slot */
-    int64_t *counts;         /* f32 elements behind an address */
+    void **addresses[2]; /* by input slot */
+    int64_t *counts;     /* f32 elements behind an address */
     struct mgb_update_item *items;
     struct mgb_flat_operand *scratch; /* the operands of one task */
-    int *meets;              /* commands */
+    int *meets;                       /* commands */
     struct mgb_queue **meet_queues;
     float **meet_buffers;
     int queue_count;
@@ -77,7 +79,8 @@ struct mgb_program {
 };
 
 /* Takes the plan over, on failure too. MGB_CORRUPT when the backend's facts are no longer those of the plan. */
-enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site, struct mgb_plan *plan);
+enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site,
+                                 struct mgb_plan *plan);
 void mgb_program_free(struct mgb_program *program);
 /* Addresses, queues and events for the site's arenas as they are now; does nothing when it is bound so already. `traced`:
  * with events at every task. */
@@ -93,29 +96,5 @@ enum mgb_status mgb_program_add_meets(struct mgb_program *program);
 enum mgb_status mgb_program_add_kernels(struct mgb_program *program);
 enum mgb_status mgb_program_add_readings(struct mgb_program *program);
 void mgb_program_place_operands(struct mgb_program *program);
-
-struct mgb_play {
-    int slot;   /* input slot, 0 or 1 */
-    bool trace; /* record every task */
-    struct mgb_step_values values;
-    int64_t timeout_ns; /* 0: none */
-};
-/* Enqueues the whole program and waits for its end. */
-enum mgb_status mgb_program_play(struct mgb_program *program, const struct mgb_play *play);
-/* The same task by task, with a wait after each and every arena that the task does not name inaccessible. `before` is
- * called ahead of each command with all arenas open (may be NULL). */
-enum mgb_status mgb_program_play_guarded(struct mgb_program *program, const struct mgb_play *play,
-                                         enum mgb_status (*before)(void *context, const struct mgb_command *command),
-                                         void *context);
-/* One command: waits, events, work. For the two players. */
-enum mgb_status mgb_command_enqueue(struct mgb_program *program, const struct mgb_command *command,
-                                    const struct mgb_play *play);
-
-/* Where the time went, for each of plan->uses; `out` holds use_count entries. `start_ns` to `input_ns` was the wait for the
- * batch, `end_ns` the end of the step. After the program has been played. */
-enum mgb_status mgb_program_times(struct mgb_program *program, struct mgb_device_times *out,
-                                  int64_t start_ns, int64_t input_ns, int64_t end_ns);
-/* Every task of a traced step; `out` holds program->count entries. */
-enum mgb_status mgb_program_trace(struct mgb_program *program, struct mgb_task_time *out, int64_t start_ns);
 
 #endif

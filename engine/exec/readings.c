@@ -1,7 +1,8 @@
 /* The scalars that a step leaves on /cpu:0, part by part in tower order. */
 #include "engine/exec/program.h"
 
-static const void *part_address(const struct mgb_program *program, const struct mgb_operand *part, int tower)
+static const void *part_address(const struct mgb_program *program, const struct mgb_operand *part,
+                                int tower)
 {
     struct mgb_place place = mgb_plan_place(program->plan, part->buffer, tower);
     place.offset += part->offset;
@@ -40,11 +41,13 @@ enum mgb_status mgb_program_add_readings(struct mgb_program *program)
         const struct mgb_result *result = &plan->results[i];
         int end = i + 1;
         if (result->part.tower != MGB_EACH_TOWER) {
-            program->readings[program->reading_count++] = (struct mgb_reading){
-                result->metric, result->index, part_address(program, &result->part, result->part.tower)};
+            program->readings[program->reading_count++] =
+                (struct mgb_reading){result->metric, result->index,
+                                     part_address(program, &result->part, result->part.tower)};
         } else {
             while (end < plan->result_count && plan->results[end].part.tower == MGB_EACH_TOWER &&
-                   plan->results[end].metric == result->metric && plan->results[end].index == result->index)
+                   plan->results[end].metric == result->metric &&
+                   plan->results[end].index == result->index)
                 end++;
             towers_add(program, i, end);
         }

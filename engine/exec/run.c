@@ -20,7 +20,8 @@ enum mgb_status mgb_run_usable(const struct mgb_run *run)
 {
     if (!run->dead)
         return MGB_OK;
-    return mgb_fail(MGB_DEVICE, "a device of this run has failed for good; close it and start again");
+    return mgb_fail(MGB_DEVICE,
+                    "a device of this run has failed for good; close it and start again");
 }
 
 enum mgb_status mgb_run_failed(struct mgb_run *run, enum mgb_status status)
@@ -40,8 +41,8 @@ struct mgb_backend_options mgb_effective_options(const struct mgb_effective *eff
 
 bool mgb_options_equal(const struct mgb_backend_options *a, const struct mgb_backend_options *b)
 {
-    return a->gpu_memory == b->gpu_memory && a->logical == b->logical && a->peer_access == b->peer_access &&
-           a->pinned == b->pinned;
+    return a->gpu_memory == b->gpu_memory && a->logical == b->logical &&
+           a->peer_access == b->peer_access && a->pinned == b->pinned;
 }
 
 enum mgb_status mgb_run_arrange_lasting(struct mgb_run *run, const struct mgb_plan *plan)
@@ -70,9 +71,10 @@ static enum mgb_status results_make(struct mgb_run *run)
         run->gradients = mgb_alloc(variables * sizeof *run->gradients);
     if (!run->metrics || !run->times || (run->guarded && !run->gradients))
         return mgb_fail(MGB_NO_MEMORY, "no memory for a run");
-    return metrics <= MAX_METRICS ? MGB_OK
-                                  : mgb_fail(MGB_UNSUPPORTED, "model '%s' has %d metrics, at most %d are possible",
-                                             mgb_graph_name(run->graph), metrics, MAX_METRICS);
+    return metrics <= MAX_METRICS
+               ? MGB_OK
+               : mgb_fail(MGB_UNSUPPORTED, "model '%s' has %d metrics, at most %d are possible",
+                          mgb_graph_name(run->graph), metrics, MAX_METRICS);
 }
 
 static enum mgb_status source_open(struct mgb_run *run, struct mgb_source *source)
@@ -90,13 +92,13 @@ static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_optio
 {
     run->backend = options->play_on;
     MGB_TRY(run->backend ? run->backend->probe(&run->topology)
-                         : mgb_backend_choose(&run->backend, &run->topology, options->backend, run->remark,
-                                              sizeof run->remark));
+                         : mgb_backend_choose(&run->backend, &run->topology, options->backend,
+                                              run->remark, sizeof run->remark));
     MGB_TRY(results_make(run));
     MGB_TRY(source_open(run, options->source));
     struct mgb_effective effective;
-    MGB_TRY(mgb_placement_resolve(&effective, &run->asked, options->fresh, run->graph, &run->topology,
-                                  run->cores));
+    MGB_TRY(mgb_placement_resolve(&effective, &run->asked, options->fresh, run->graph,
+                                  &run->topology, run->cores));
     struct mgb_backend_options backend = mgb_effective_options(&effective);
     bool canaries = run->guarded || getenv("MGBENCH_CANARIES") != NULL;
     run->site = mgb_alloc(sizeof *run->site);

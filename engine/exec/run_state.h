@@ -2,6 +2,7 @@
 #ifndef MGB_EXEC_RUN_STATE_H
 #define MGB_EXEC_RUN_STATE_H
 
+#include "engine/exec/play.h"
 #include "engine/exec/setting.h"
 #include <stdatomic.h>
 
@@ -32,15 +33,15 @@ struct mgb_run {
     const struct mgb_source *source;
     struct mgb_prefetch *prefetch; /* NULL: made before the next step */
     struct mgb_position position;
-    int slot;                      /* input slot of the next step */
+    int slot; /* input slot of the next step */
 
     int64_t step, updates;
-    int64_t last_end_ns;           /* of the step before; 0: none */
+    int64_t last_end_ns; /* of the step before; 0: none */
     double *metrics;
     struct mgb_device_times *times; /* by device of the topology */
     struct mgb_task_time *trace;
     int trace_capacity;
-    float **gradients;             /* guarded: by variable, as the last step summed them */
+    float **gradients; /* guarded: by variable, as the last step summed them */
 };
 
 /* MGB_DEVICE once the run can only be closed. */
@@ -63,7 +64,8 @@ enum mgb_status mgb_run_arrange_lasting(struct mgb_run *run, const struct mgb_pl
 /* Memory of graph input `index` in input slot `slot`. */
 void *mgb_run_input(const struct mgb_run *run, int slot, int index);
 /* A prefetcher over a source for the run's input slots. */
-enum mgb_status mgb_run_make_prefetch(struct mgb_run *run, struct mgb_prefetch **out, const struct mgb_source *source);
+enum mgb_status mgb_run_make_prefetch(struct mgb_run *run, struct mgb_prefetch **out,
+                                      const struct mgb_source *source);
 void mgb_run_free_prefetch(struct mgb_run *run);
 
 /* One entry of plan->storages for one tower: where it is now. */
@@ -76,17 +78,19 @@ struct mgb_held {
 /* The next one after `*index`, `*tower` (start with 0, 0); false at the end. */
 bool mgb_held_next(const struct mgb_run *run, int *index, int *tower, struct mgb_held *out);
 /* The authoritative storage; false when there is none. */
-bool mgb_held_find(const struct mgb_run *run, int variable, enum mgb_role role, int slot, struct mgb_held *out);
+bool mgb_held_find(const struct mgb_run *run, int variable, enum mgb_role role, int slot,
+                   struct mgb_held *out);
 /* Writes initial weights and empty slots everywhere. */
 enum mgb_status mgb_run_initialise(struct mgb_run *run);
 
 /* Scalars of a played program: losses (weighted and added) and metrics, sums over rows. */
-enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_program *program, double *loss,
-                                     double *metrics);
+enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_program *program,
+                                     double *loss, double *metrics);
 /* Guarded runs keep the gradients that an update is about to use. */
 enum mgb_status mgb_run_keep_gradients(void *run, const struct mgb_command *command);
 /* Plays on the run's terms: guarded or not, with its deadline. */
-enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program, const struct mgb_play *play);
+enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program,
+                             const struct mgb_play *play);
 
 /* The backend's options under a placement, and whether two differ. */
 struct mgb_backend_options mgb_effective_options(const struct mgb_effective *effective);

@@ -5,7 +5,8 @@
 #include "engine/base/text.h"
 
 /* Everything that can be refused without touching a device. */
-static enum mgb_status setting_prepare(struct mgb_run *run, struct mgb_setting **out, struct mgb_effective *effective,
+static enum mgb_status setting_prepare(struct mgb_run *run, struct mgb_setting **out,
+                                       struct mgb_effective *effective,
                                        const struct mgb_optimizer *optimizer)
 {
     MGB_TRY(mgb_settings_get(&run->settings, out, effective, optimizer, run->setting));
@@ -28,7 +29,8 @@ static enum mgb_status change_undo(struct mgb_run *run, enum mgb_status status)
     return mgb_fail(status, "%s", message);
 }
 
-static enum mgb_status setting_adopt(struct mgb_run *run, struct mgb_setting *setting, struct mgb_change *change)
+static enum mgb_status setting_adopt(struct mgb_run *run, struct mgb_setting *setting,
+                                     struct mgb_change *change)
 {
     mgb_run_free_prefetch(run);
     enum mgb_status status = mgb_run_move(run, run->setting, setting, change);
@@ -129,10 +131,12 @@ static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_effective 
 {
     struct snapshot snapshot = {0};
     struct footing other = {.site = mgb_alloc(sizeof *other.site)};
-    enum mgb_status status = other.site ? snapshot_take(run, &snapshot)
-                                        : mgb_fail(MGB_NO_MEMORY, "no memory to open the devices again");
+    enum mgb_status status = other.site
+                                 ? snapshot_take(run, &snapshot)
+                                 : mgb_fail(MGB_NO_MEMORY, "no memory to open the devices again");
     if (status == MGB_OK)
-        status = mgb_site_open(other.site, run->backend, &run->topology, options, run->site->canaries);
+        status =
+            mgb_site_open(other.site, run->backend, &run->topology, options, run->site->canaries);
     if (status != MGB_OK) {
         mgb_effective_done(effective);
         mgb_release(other.site);
@@ -150,7 +154,8 @@ static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_effective 
     return status;
 }
 
-static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *change, struct mgb_effective *effective,
+static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *change,
+                                   struct mgb_effective *effective,
                                    const struct mgb_optimizer *optimizer)
 {
     struct mgb_backend_options options = mgb_effective_options(effective);
@@ -168,14 +173,15 @@ static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *chang
     return status == MGB_OK ? setting_adopt(run, setting, change) : status;
 }
 
-enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change, const struct mgb_placement *placement,
-                            uint64_t fresh)
+enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change,
+                            const struct mgb_placement *placement, uint64_t fresh)
 {
     struct mgb_effective effective;
     int64_t start = mgb_clock_ns();
     *change = (struct mgb_change){0};
     MGB_TRY(mgb_run_usable(run));
-    MGB_TRY(mgb_placement_resolve(&effective, placement, fresh, run->graph, &run->topology, run->cores));
+    MGB_TRY(mgb_placement_resolve(&effective, placement, fresh, run->graph, &run->topology,
+                                  run->cores));
     MGB_TRY(change_make(run, change, &effective, &run->optimizer));
     run->asked = *placement;
     change->total_ns = mgb_clock_ns() - start;
@@ -187,7 +193,8 @@ enum mgb_status mgb_run_set_optimizer(struct mgb_run *run, const struct mgb_opti
     struct mgb_effective effective;
     struct mgb_change change = {0};
     MGB_TRY(mgb_run_usable(run));
-    MGB_TRY(mgb_placement_resolve(&effective, &run->asked, 0, run->graph, &run->topology, run->cores));
+    MGB_TRY(
+        mgb_placement_resolve(&effective, &run->asked, 0, run->graph, &run->topology, run->cores));
     MGB_TRY(change_make(run, &change, &effective, optimizer));
     if (optimizer->kind != run->optimizer.kind)
         run->updates = 0; /* its state starts anew */

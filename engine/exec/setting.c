@@ -13,7 +13,8 @@ static enum mgb_status describe(void *context, int device, const struct mgb_node
     return site->backend->describe(site->context, device, use, out);
 }
 
-void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site, const struct mgb_graph *graph)
+void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site,
+                       const struct mgb_graph *graph)
 {
     *out = (struct mgb_settings){
         .site = site, .graph = graph, .facts = {.context = site, .describe = describe}};
@@ -65,9 +66,10 @@ static bool effective_equal(const struct mgb_effective *a, const struct mgb_effe
            a->weights_at == b->weights_at && a->join_at == b->join_at && a->loss_at == b->loss_at &&
            a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
            a->relocation == b->relocation && a->allreduce == b->allreduce &&
-           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap && a->logical == b->logical &&
-           a->peer_access == b->peer_access && a->pinned == b->pinned && a->gpu_memory == b->gpu_memory &&
-           a->threads == b->threads && a->cpu_threads == b->cpu_threads;
+           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap &&
+           a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
+           a->gpu_memory == b->gpu_memory && a->threads == b->threads &&
+           a->cpu_threads == b->cpu_threads;
 }
 
 static bool optimizer_equal(const struct mgb_optimizer *a, const struct mgb_optimizer *b)
@@ -87,7 +89,8 @@ bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effe
 }
 
 /* Frees the least recently used setting when there are too many. */
-static void settings_trim(struct mgb_settings *settings, const struct mgb_setting *a, const struct mgb_setting *b)
+static void settings_trim(struct mgb_settings *settings, const struct mgb_setting *a,
+                          const struct mgb_setting *b)
 {
     while (settings->list.count > SETTINGS_KEPT) {
         int oldest = -1;
@@ -103,7 +106,8 @@ static void settings_trim(struct mgb_settings *settings, const struct mgb_settin
 }
 
 static enum mgb_status setting_make(struct mgb_settings *settings, struct mgb_setting **out,
-                                    struct mgb_effective *effective, const struct mgb_optimizer *optimizer)
+                                    struct mgb_effective *effective,
+                                    const struct mgb_optimizer *optimizer)
 {
     struct mgb_setting *setting = mgb_alloc(sizeof *setting);
     if (!setting) {
@@ -127,7 +131,8 @@ static enum mgb_status setting_make(struct mgb_settings *settings, struct mgb_se
 }
 
 enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setting **out,
-                                 struct mgb_effective *effective, const struct mgb_optimizer *optimizer,
+                                 struct mgb_effective *effective,
+                                 const struct mgb_optimizer *optimizer,
                                  const struct mgb_setting *current)
 {
     struct mgb_setting *found = NULL;
@@ -144,7 +149,8 @@ enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setti
     return MGB_OK;
 }
 
-struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind, int rows)
+struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind,
+                                     int rows)
 {
     for (int i = 0; i < setting->programs.count; i++) {
         struct mgb_program *program = setting->programs.at[i];

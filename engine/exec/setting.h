@@ -8,9 +8,9 @@
 struct mgb_setting {
     struct mgb_effective effective; /* owned */
     struct mgb_optimizer optimizer;
-    uint64_t trainable; /* digest of which variables are frozen */
+    uint64_t trainable;                        /* digest of which variables are frozen */
     mgb_vector(struct mgb_program *) programs; /* the first is that of the full step */
-    int64_t used;       /* when last: larger is later */
+    int64_t used;                              /* when last: larger is later */
 };
 
 struct mgb_settings {
@@ -21,18 +21,21 @@ struct mgb_settings {
     int64_t clock;
 };
 
-void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site, const struct mgb_graph *graph);
+void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site,
+                       const struct mgb_graph *graph);
 void mgb_settings_done(struct mgb_settings *settings);
 /* The setting for this placement, kept or new, with its full step prepared. Takes `effective` over in any case. Frees the
  * least recently used ones beyond a few, never `current`. */
 enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setting **out,
-                                 struct mgb_effective *effective, const struct mgb_optimizer *optimizer,
+                                 struct mgb_effective *effective,
+                                 const struct mgb_optimizer *optimizer,
                                  const struct mgb_setting *current);
 /* The program of this kind for so many rows, made when there is none and admitted to the devices' memory. */
 enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_setting *setting,
                                     struct mgb_program **out, enum mgb_plan_kind kind, int rows);
 /* Without making one: NULL when there is none. */
-struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind, int rows);
+struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind,
+                                     int rows);
 const struct mgb_plan *mgb_setting_plan(const struct mgb_setting *setting);
 void mgb_setting_unbind(struct mgb_setting *setting);
 /* Bytes of the step arena that all its programs can share. */

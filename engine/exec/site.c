@@ -47,7 +47,8 @@ struct mgb_arena *mgb_site_arena(const struct mgb_site *site, enum mgb_arena_kin
     return &site->arenas[(int)kind * site->topology->device_count + device];
 }
 
-static enum mgb_status canaries_write(struct mgb_site *site, int device, unsigned char *base, int64_t bytes)
+static enum mgb_status canaries_write(struct mgb_site *site, int device, unsigned char *base,
+                                      int64_t bytes)
 {
     unsigned char block[CANARY_BLOCK];
     memset(block, CANARY, sizeof block);
@@ -58,7 +59,8 @@ static enum mgb_status canaries_write(struct mgb_site *site, int device, unsigne
     return MGB_OK;
 }
 
-enum mgb_status mgb_site_resize(struct mgb_site *site, enum mgb_arena_kind kind, int device, int64_t bytes)
+enum mgb_status mgb_site_resize(struct mgb_site *site, enum mgb_arena_kind kind, int device,
+                                int64_t bytes)
 {
     struct mgb_arena *arena = mgb_site_arena(site, kind, device);
     if (arena->bytes == bytes)
@@ -112,7 +114,8 @@ enum mgb_status mgb_site_open_arenas(struct mgb_site *site)
     return MGB_OK;
 }
 
-enum mgb_status mgb_site_high_water(struct mgb_site *site, int64_t *bytes, enum mgb_arena_kind kind, int device)
+enum mgb_status mgb_site_high_water(struct mgb_site *site, int64_t *bytes, enum mgb_arena_kind kind,
+                                    int device)
 {
     const struct mgb_arena *arena = mgb_site_arena(site, kind, device);
     unsigned char block[CANARY_BLOCK];
@@ -134,7 +137,8 @@ enum mgb_status mgb_site_high_water(struct mgb_site *site, int64_t *bytes, enum 
 
 static bool request_equal(const struct mgb_queue_request *a, const struct mgb_queue_request *b)
 {
-    return a->use == b->use && a->device == b->device && a->from == b->from && a->threads == b->threads;
+    return a->use == b->use && a->device == b->device && a->from == b->from &&
+           a->threads == b->threads;
 }
 
 enum mgb_status mgb_site_queue_get(struct mgb_site *site, struct mgb_queue **out,

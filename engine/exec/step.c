@@ -29,8 +29,8 @@ static enum mgb_status rows_prepare(struct mgb_run *run, struct mgb_setting *set
     if (left >= batch)
         MGB_TRY(mgb_setting_program(&run->settings, setting, &program, MGB_PLAN_TRAIN, (int)batch));
     return left % batch == 0 ? MGB_OK
-                             : mgb_setting_program(&run->settings, setting, &program, MGB_PLAN_TRAIN,
-                                                   (int)(left % batch));
+                             : mgb_setting_program(&run->settings, setting, &program,
+                                                   MGB_PLAN_TRAIN, (int)(left % batch));
 }
 
 enum mgb_status mgb_run_prepare(struct mgb_run *run, struct mgb_setting *setting)
@@ -51,7 +51,8 @@ void *mgb_run_input(const struct mgb_run *run, int slot, int index)
     return mgb_program_address(run->setting->programs.at[0], place);
 }
 
-enum mgb_status mgb_run_make_prefetch(struct mgb_run *run, struct mgb_prefetch **out, const struct mgb_source *source)
+enum mgb_status mgb_run_make_prefetch(struct mgb_run *run, struct mgb_prefetch **out,
+                                      const struct mgb_source *source)
 {
     int inputs = mgb_graph_input_count(run->graph);
     void **slots = mgb_alloc(2 * ((size_t)inputs + 1) * sizeof *slots);
@@ -94,8 +95,8 @@ static enum mgb_status loop_prepare(struct mgb_run *run, const struct mgb_step_r
     return run->prefetch ? MGB_OK : mgb_run_make_prefetch(run, &run->prefetch, run->source);
 }
 
-enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_program *program, double *loss,
-                                     double *metrics)
+enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_program *program,
+                                     double *loss, double *metrics)
 {
     *loss = 0.0;
     for (int i = 0; i < mgb_graph_metric_count(run->graph); i++)
@@ -112,7 +113,8 @@ enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_progr
     return MGB_OK;
 }
 
-enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program, const struct mgb_play *play)
+enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program,
+                             const struct mgb_play *play)
 {
     if (run->guarded)
         return mgb_program_play_guarded(program, play, mgb_run_keep_gradients, run);
@@ -144,11 +146,13 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
 {
     struct mgb_program *program = mgb_setting_find(run->setting, MGB_PLAN_TRAIN, (int)batch.rows);
     if (!program || program->generation != run->site->generation)
-        return mgb_fail(MGB_STATE, "no plan was prepared for a batch of %lld rows", (long long)batch.rows);
-    struct mgb_play play = {.slot = run->slot,
-                            .trace = trace,
-                            .timeout_ns = run->step_timeout_ns,
-                            .values = {.step = run->step, .seed = run->seed, .lr = lr, .updates = run->updates}};
+        return mgb_fail(MGB_STATE, "no plan was prepared for a batch of %lld rows",
+                        (long long)batch.rows);
+    struct mgb_play play = {
+        .slot = run->slot,
+        .trace = trace,
+        .timeout_ns = run->step_timeout_ns,
+        .values = {.step = run->step, .seed = run->seed, .lr = lr, .updates = run->updates}};
     int64_t start = mgb_clock_ns();
     MGB_TRY(batch_get(run, batch));
     int64_t input = mgb_clock_ns();
@@ -197,7 +201,8 @@ static enum mgb_status step_run(struct mgb_run *run, struct mgb_step_result *res
     return MGB_OK;
 }
 
-enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done, const struct mgb_step_request *request,
+enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done,
+                             const struct mgb_step_request *request,
                              const struct mgb_step_sink *sink)
 {
     *done = 0;

@@ -1,12 +1,13 @@
 /* Where a step's time went, device by device, from the events at the ends of runs of one phase. A copy between devices
  * counts for both of them; the host's wait for the batch counts as input on every device, since all of them wait for it. */
-#include "engine/exec/program.h"
+#include "engine/exec/play.h"
 
 #include <string.h>
 
 /* Which phase a moment belongs to when several run: the work itself hides what goes on beside it. */
-static const enum mgb_phase rank[] = {MGB_PHASE_FORWARD, MGB_PHASE_BACKWARD, MGB_PHASE_UPDATE, MGB_PHASE_SUM,
-                                      MGB_PHASE_JOIN,    MGB_PHASE_FETCH,    MGB_PHASE_INPUT};
+static const enum mgb_phase rank[] = {MGB_PHASE_FORWARD, MGB_PHASE_BACKWARD, MGB_PHASE_UPDATE,
+                                      MGB_PHASE_SUM,     MGB_PHASE_JOIN,     MGB_PHASE_FETCH,
+                                      MGB_PHASE_INPUT};
 
 static int64_t clip(int64_t ns, int64_t low, int64_t high)
 {
@@ -39,7 +40,8 @@ static void boundaries_sort(struct mgb_boundary *b, int count)
     }
 }
 
-static int interval_add(struct mgb_boundary *b, int count, enum mgb_phase phase, int64_t begin, int64_t end)
+static int interval_add(struct mgb_boundary *b, int count, enum mgb_phase phase, int64_t begin,
+                        int64_t end)
 {
     if (end <= begin)
         return count;
@@ -64,8 +66,8 @@ static void stretch_add(struct mgb_device_times *out, const int depth[MGB_PHASE_
         out->exposed[MGB_PHASE_WAIT] += ns;
 }
 
-static void device_times(struct mgb_program *program, struct mgb_device_times *out, int device, int64_t start_ns,
-                         int64_t input_ns, int64_t end_ns)
+static void device_times(struct mgb_program *program, struct mgb_device_times *out, int device,
+                         int64_t start_ns, int64_t input_ns, int64_t end_ns)
 {
     struct mgb_boundary *b = program->boundaries;
     int depth[MGB_PHASE_COUNT] = {0};
@@ -75,7 +77,8 @@ static void device_times(struct mgb_program *program, struct mgb_device_times *o
         const struct mgb_span *span = &program->spans[i];
         if (span->device != device && span->from != device)
             continue;
-        int64_t begin = clip(span->start_ns, start_ns, end_ns), end = clip(span->end_ns, start_ns, end_ns);
+        int64_t begin = clip(span->start_ns, start_ns, end_ns),
+                end = clip(span->end_ns, start_ns, end_ns);
         count = interval_add(b, count, span->phase, begin, end);
         bool tower = span->tower >= 0 && span->from < 0 &&
                      (span->phase == MGB_PHASE_FORWARD || span->phase == MGB_PHASE_BACKWARD);
@@ -106,7 +109,8 @@ enum mgb_status mgb_program_times(struct mgb_program *program, struct mgb_device
     return MGB_OK;
 }
 
-enum mgb_status mgb_program_trace(struct mgb_program *program, struct mgb_task_time *out, int64_t start_ns)
+enum mgb_status mgb_program_trace(struct mgb_program *program, struct mgb_task_time *out,
+                                  int64_t start_ns)
 {
     const struct mgb_backend *backend = program->site->backend;
     for (int i = 0; i < program->count; i++) {

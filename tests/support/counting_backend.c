@@ -113,12 +113,14 @@ static enum mgb_status counting_protect(void *context, void *base, int64_t bytes
     return mgb_host_backend.protect(context, base, bytes, accessible);
 }
 
-static enum mgb_status counting_write(void *context, int device, void *address, const void *host, int64_t bytes)
+static enum mgb_status counting_write(void *context, int device, void *address, const void *host,
+                                      int64_t bytes)
 {
     return mgb_host_backend.write(context, device, address, host, bytes);
 }
 
-static enum mgb_status counting_read(void *context, int device, void *host, const void *address, int64_t bytes)
+static enum mgb_status counting_read(void *context, int device, void *host, const void *address,
+                                     int64_t bytes)
 {
     return mgb_host_backend.read(context, device, host, address, bytes);
 }
@@ -161,7 +163,8 @@ static enum mgb_status counting_wait(struct mgb_queue *queue, struct mgb_event *
     return mgb_host_backend.wait(queue, event);
 }
 
-static enum mgb_status counting_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns)
+static enum mgb_status counting_event_time(struct mgb_event *event, int64_t *ns,
+                                           int64_t *uncertainty_ns)
 {
     return mgb_host_backend.event_time(event, ns, uncertainty_ns);
 }
@@ -187,7 +190,8 @@ static enum mgb_status counting_launch(struct mgb_queue *queue, struct mgb_kerne
     return mgb_host_backend.launch(queue, kernel, launch);
 }
 
-static enum mgb_status counting_copy(struct mgb_queue *queue, void *to, const void *from, int64_t bytes)
+static enum mgb_status counting_copy(struct mgb_queue *queue, void *to, const void *from,
+                                     int64_t bytes)
 {
     for (int i = 0; i < known_count; i++)
         if (known[i].queue == queue && known[i].request.use == MGB_USE_COPY)
@@ -200,20 +204,22 @@ static enum mgb_status counting_fill(struct mgb_queue *queue, void *to, int64_t 
     return mgb_host_backend.fill(queue, to, bytes);
 }
 
-static enum mgb_status counting_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
-                                       int source_count, int64_t count)
+static enum mgb_status counting_reduce(struct mgb_queue *queue, float *to,
+                                       const float *const *sources, int source_count, int64_t count)
 {
     return mgb_host_backend.reduce(queue, to, sources, source_count, count);
 }
 
-static enum mgb_status counting_norm(struct mgb_queue *queue, float *to, const float *const *sources,
-                                     const int64_t *counts, int source_count)
+static enum mgb_status counting_norm(struct mgb_queue *queue, float *to,
+                                     const float *const *sources, const int64_t *counts,
+                                     int source_count)
 {
     return mgb_host_backend.norm(queue, to, sources, counts, source_count);
 }
 
-static enum mgb_status counting_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                                     const int64_t *counts, int source_count, float clip_norm)
+static enum mgb_status counting_clip(struct mgb_queue *queue, float *to,
+                                     const float *const *sources, const int64_t *counts,
+                                     int source_count, float clip_norm)
 {
     return mgb_host_backend.clip(queue, to, sources, counts, source_count, clip_norm);
 }
@@ -224,7 +230,8 @@ static enum mgb_status counting_update(struct mgb_queue *queue, const struct mgb
 }
 
 static enum mgb_status counting_allreduce(struct mgb_queue *const *queues, float *const *buffers,
-                                          int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+                                          int count_of_queues, int64_t count,
+                                          enum mgb_allreduce algorithm)
 {
     reduced += count * (int64_t)sizeof(float);
     return mgb_host_backend.allreduce(queues, buffers, count_of_queues, count, algorithm);

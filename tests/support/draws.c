@@ -17,22 +17,24 @@ static struct mgb_graph *model_conv(void)
     int x = model_conv2d(graph, "conv2d", image, 5, &window, MGB_RELU);
     x = model_dropout(graph, model_max_pool2d(graph, x, 2), 0.25f);
     x = model_dense(graph, "dense", model_flatten(graph, x), 9, MGB_TANH);
-    model_classify(graph, model_dense(graph, "logits", model_dropout(graph, x, 0.5f), 4, MGB_LINEAR), label);
+    model_classify(
+        graph, model_dense(graph, "logits", model_dropout(graph, x, 0.5f), 4, MGB_LINEAR), label);
     return graph;
 }
 
 static struct mgb_graph *model_siamese(void)
 {
     struct mgb_graph *graph = model_make("siamese");
-    int left = model_input(graph, "left", SHAPE(1, 6)), right = model_input(graph, "right", SHAPE(1, 6));
+    int left = model_input(graph, "left", SHAPE(1, 6)),
+        right = model_input(graph, "right", SHAPE(1, 6));
     int label = model_label(graph, "label");
     struct model_layer layer = model_dense_layer(graph, "encoder", 6, 5);
     int a = model_dense_use(graph, "encoder", left, layer, MGB_SIGMOID);
     int b = model_dense_use(graph, "encoder", right, layer, MGB_SIGMOID);
     int both, distance;
     assert_ok(mgb_op_concat(graph, &both, "concat", (int[]){a, b}, 2, -1));
-    assert_ok(mgb_op_mean_squared_error(graph, &distance, "distance", model_dense(graph, "decoder", a, 6, MGB_LINEAR),
-                                        right));
+    assert_ok(mgb_op_mean_squared_error(graph, &distance, "distance",
+                                        model_dense(graph, "decoder", a, 6, MGB_LINEAR), right));
     assert_ok(mgb_graph_loss(graph, distance, 0.4f));
     model_classify(graph, model_dense(graph, "logits", both, 3, MGB_LINEAR), label);
     return graph;
@@ -55,7 +57,8 @@ struct mgb_graph *draw_model(int number)
 }
 
 /* One of "", /cpu:0, the first, the last GPU, or spread where that is possible. */
-static void place_draw(char *out, size_t size, const char *name, uint32_t bits, int gpus, bool spread)
+static void place_draw(char *out, size_t size, const char *name, uint32_t bits, int gpus,
+                       bool spread)
 {
     size_t used = strlen(out);
     char device[24];
@@ -69,7 +72,8 @@ static void place_draw(char *out, size_t size, const char *name, uint32_t bits, 
 void draw_places(char *out, size_t size, const char *strategy, int gpus, int number)
 {
     bool outputs = strcmp(strategy, "outputs") == 0;
-    struct mgb_random4 a = mgb_random_at(11, (uint64_t)number, 0), b = mgb_random_at(12, (uint64_t)number, 0);
+    struct mgb_random4 a = mgb_random_at(11, (uint64_t)number, 0),
+                       b = mgb_random_at(12, (uint64_t)number, 0);
     out[0] = '\0';
     if (number == 0)
         return;
@@ -84,7 +88,8 @@ void draw_places(char *out, size_t size, const char *strategy, int gpus, int num
     if (b.v[1] & 1)
         used += (size_t)snprintf(out + used, size - used, " relocation=clone");
     if (b.v[1] & 2)
-        used += (size_t)snprintf(out + used, size - used, " cpu_merge=%s", b.v[1] & 4 ? "true" : "false");
+        used += (size_t)snprintf(out + used, size - used, " cpu_merge=%s",
+                                 b.v[1] & 4 ? "true" : "false");
     if (!outputs && (b.v[1] & 8))
         snprintf(out + used, size - used, " bucket_mib=%s overlap=%s", b.v[1] & 16 ? "0.0001" : "1",
                  b.v[1] & 32 ? "true" : "false");

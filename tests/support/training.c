@@ -21,7 +21,8 @@ static const char *word_read(const char *at, char name[64], char value[64])
     return at + length;
 }
 
-static enum mgb_status options_set(struct mgb_placement *placement, uint64_t *fresh, const char *options)
+static enum mgb_status options_set(struct mgb_placement *placement, uint64_t *fresh,
+                                   const char *options)
 {
     char name[64], value[64];
     *fresh = 0;
@@ -157,7 +158,8 @@ int64_t training_held(struct mgb_run *run)
     return bytes;
 }
 
-struct training_data training_data_make(const struct mgb_graph *graph, int64_t rows, bool shuffle, uint64_t seed)
+struct training_data training_data_make(const struct mgb_graph *graph, int64_t rows, bool shuffle,
+                                        uint64_t seed)
 {
     struct training_data data = {.inputs = mgb_graph_input_count(graph)};
     struct mgb_source random;
@@ -174,7 +176,8 @@ struct training_data training_data_make(const struct mgb_graph *graph, int64_t r
         assert_ok(random.fill(random.context, 0, 0, 0, rows, i, data.arrays[i]));
     }
     mgb_source_close(&random);
-    assert_ok(mgb_source_memory(&data.source, graph, (const void *const *)data.arrays, rows, shuffle));
+    assert_ok(
+        mgb_source_memory(&data.source, graph, (const void *const *)data.arrays, rows, shuffle));
     return data;
 }
 

@@ -44,7 +44,8 @@ struct training_data {
     void **arrays;
     int inputs;
 };
-struct training_data training_data_make(const struct mgb_graph *graph, int64_t rows, bool shuffle, uint64_t seed);
+struct training_data training_data_make(const struct mgb_graph *graph, int64_t rows, bool shuffle,
+                                        uint64_t seed);
 void training_data_done(struct training_data *data);
 
 #endif

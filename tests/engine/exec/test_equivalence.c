@@ -37,16 +37,19 @@ static void outcomes_compare(const struct outcome *a, const struct outcome *b, c
 {
     for (int i = 0; i < STEPS; i++)
         if (memcmp(&a->losses[i], &b->losses[i], sizeof a->losses[i]) != 0)
-            fail_msg("%s: loss of step %d is %.17g, not %.17g", options, i, b->losses[i], a->losses[i]);
+            fail_msg("%s: loss of step %d is %.17g, not %.17g", options, i, b->losses[i],
+                     a->losses[i]);
     if (a->digest != b->digest)
         fail_msg("%s: other weights after %d steps", options, STEPS);
 }
 
 /* All draws of places for one model, strategy and number of towers against the default places. */
-static void places_compare(struct training training, const char *strategy, int gpus, int threads, int draws, int first)
+static void places_compare(struct training training, const char *strategy, int gpus, int threads,
+                           int draws, int first)
 {
     char base[128], places[256], options[512];
-    snprintf(base, sizeof base, "gpus=%d global_batch=10 strategy=%s threads=%d", gpus, strategy, threads);
+    snprintf(base, sizeof base, "gpus=%d global_batch=10 strategy=%s threads=%d", gpus, strategy,
+             threads);
     struct outcome wanted = run_once(training, base);
     assert_true(isfinite(wanted.losses[STEPS - 1]));
     for (int i = 1; i <= draws; i++) {
@@ -107,7 +110,8 @@ static void nor_with_1_or_2_threads_each_and_every_optimizer(void **state)
     (void)state;
     struct mgb_graph *graph = draw_model(1);
     struct training_data data = training_data_make(graph, ROWS, true, 3);
-    static const enum mgb_optimizer_kind kinds[] = {MGB_SGD, MGB_RMSPROP, MGB_ADAGRAD, MGB_ADADELTA, MGB_ADAM};
+    static const enum mgb_optimizer_kind kinds[] = {MGB_SGD, MGB_RMSPROP, MGB_ADAGRAD, MGB_ADADELTA,
+                                                    MGB_ADAM};
     for (size_t k = 0; k < 5; k++) {
         struct training training = {.graph = graph,
                                     .source = &data.source,
@@ -134,11 +138,14 @@ static void toggles_compare(struct training training, const char *strategy, int 
     for (int i = 0; i < steps; i++) {
         draw_places(places, sizeof places, strategy, gpus, 31 * gpus + i + 1);
         snprintf(options, sizeof options,
-                 "weights_at=nil update_at=nil sum_at=nil join_at=nil loss_at=nil relocation=nil cpu_merge=nil%s", places);
+                 "weights_at=nil update_at=nil sum_at=nil join_at=nil loss_at=nil relocation=nil "
+                 "cpu_merge=nil%s",
+                 places);
         training_set(moving, options);
         training_step(moving, 1, &got);
         if (memcmp(&got, &wanted[i], sizeof got) != 0)
-            fail_msg("gpus=%d %s, step %d after%s: loss %.17g, not %.17g", gpus, strategy, i, places, got, wanted[i]);
+            fail_msg("gpus=%d %s, step %d after%s: loss %.17g, not %.17g", gpus, strategy, i,
+                     places, got, wanted[i]);
     }
     assert_true(training_digest(still) == training_digest(moving));
     mgb_run_close(still);
@@ -180,8 +187,8 @@ static void one_step_agrees_across_tower_counts_and_strategies(void **state)
         double loss = 0;
         for (int run_number = 0; run_number <= 12; run_number++) {
             char options[96];
-            snprintf(options, sizeof options, "gpus=%d global_batch=13 strategy=%s", run_number ? 1 + run_number % 4 : 1,
-                     strategies[run_number % 3]);
+            snprintf(options, sizeof options, "gpus=%d global_batch=13 strategy=%s",
+                     run_number ? 1 + run_number % 4 : 1, strategies[run_number % 3]);
             training.options = options;
             struct mgb_run *run = training_open(&training);
             double got;
@@ -202,8 +209,8 @@ static void one_step_agrees_across_tower_counts_and_strategies(void **state)
                 }
                 double difference = training_difference(wanted[v], gradient, count);
                 if (!(difference <= 1e-5))
-                    fail_msg("%s: gradient of %s differs by %g", options, mgb_graph_variable_at(graph, v).name,
-                             difference);
+                    fail_msg("%s: gradient of %s differs by %g", options,
+                             mgb_graph_variable_at(graph, v).name, difference);
                 free(gradient);
             }
             mgb_run_close(run);
@@ -226,8 +233,8 @@ static void weights_after_20_steps_agree_across_tower_counts_and_strategies(void
         float *wanted = NULL;
         for (int run_number = 0; run_number <= 12; run_number++) {
             char options[96];
-            snprintf(options, sizeof options, "gpus=%d global_batch=10 strategy=%s", run_number ? 1 + run_number % 4 : 1,
-                     strategies[run_number % 3]);
+            snprintf(options, sizeof options, "gpus=%d global_batch=10 strategy=%s",
+                     run_number ? 1 + run_number % 4 : 1, strategies[run_number % 3]);
             training.options = options;
             struct mgb_run *run = training_open(&training);
             training_step(run, 20, NULL);

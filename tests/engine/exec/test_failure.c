@@ -11,13 +11,15 @@
 
 static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
 
-static struct mgb_run *open_with_fault(const struct mgb_graph *graph, const char *fault, const char *strategy,
-                                       int64_t timeout_ns)
+static struct mgb_run *open_with_fault(const struct mgb_graph *graph, const char *fault,
+                                       const char *strategy, int64_t timeout_ns)
 {
     char options[96];
     snprintf(options, sizeof options, "gpus=3 global_batch=10 strategy=%s", strategy);
-    struct training training = {
-        .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f), .timeout_ns = timeout_ns};
+    struct training training = {.graph = graph,
+                                .options = options,
+                                .optimizer = training_sgd(0.1f, 0.9f),
+                                .timeout_ns = timeout_ns};
     setenv("MGBENCH_FAULT", fault, 1);
     struct mgb_run *run = training_open(&training);
     unsetenv("MGBENCH_FAULT");
@@ -72,10 +74,12 @@ static void a_device_that_hangs_is_named_when_the_deadline_passes(void **state)
     struct mgb_graph *graph = model_mlp();
     struct mgb_run *run = open_with_fault(graph, "hang:/gpu:1:launch=12", "gradients", 200000000);
     int64_t done;
-    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 50}, NULL), MGB_TIMEOUT);
+    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 50}, NULL),
+                  MGB_TIMEOUT);
     assert_true(done < 50);
     assert_message("/gpu:1");
-    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 1}, NULL), MGB_DEVICE);
+    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 1}, NULL),
+                  MGB_DEVICE);
     assert_status(training_try_set(run, "gpus=2"), MGB_DEVICE);
     mgb_run_close(run); /* leaves the stuck thread and what it uses alone */
     mgb_graph_free(graph);
@@ -95,8 +99,8 @@ static void a_limit_too_small_is_refused_before_anything_is_held(void **state)
     mgb_graph_free(graph);
 }
 
-static enum mgb_status broken_fill(void *context, uint64_t seed, int64_t epoch, int64_t first, int64_t rows, int index,
-                                   void *out)
+static enum mgb_status broken_fill(void *context, uint64_t seed, int64_t epoch, int64_t first,
+                                   int64_t rows, int index, void *out)
 {
     int *left = context;
     (void)seed, (void)epoch, (void)index;
@@ -112,8 +116,10 @@ static void a_source_that_fails_stops_the_step_and_may_recover(void **state)
     struct mgb_graph *graph = model_mlp();
     int left = 9;
     struct mgb_source source = {.context = &left, .rows = 40, .fill = broken_fill};
-    struct training training = {
-        .graph = graph, .source = &source, .options = "gpus=2 global_batch=10", .optimizer = training_sgd(0.1f, 0)};
+    struct training training = {.graph = graph,
+                                .source = &source,
+                                .options = "gpus=2 global_batch=10",
+                                .optimizer = training_sgd(0.1f, 0)};
     struct mgb_run *run = training_open(&training);
     int64_t done;
     assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 30}, NULL), MGB_IO);

@@ -16,8 +16,10 @@ static void source_open(struct mgb_source *out, const char *split, bool shuffle)
 {
     char image[512], label[512];
     const char *root = getenv("MGB_SOURCE_DIR");
-    snprintf(image, sizeof image, "%s/scripts/data/mnist-%s-images-idx3-ubyte.gz", root ? root : ".", split);
-    snprintf(label, sizeof label, "%s/scripts/data/mnist-%s-labels-idx1-ubyte.gz", root ? root : ".", split);
+    snprintf(image, sizeof image, "%s/scripts/data/mnist-%s-images-idx3-ubyte.gz",
+             root ? root : ".", split);
+    snprintf(label, sizeof label, "%s/scripts/data/mnist-%s-labels-idx1-ubyte.gz",
+             root ? root : ".", split);
     struct mgb_idx_file files[2] = {{"image", image}, {"label", label}};
     assert_ok(mgb_source_idx(out, graph, files, 2, shuffle));
 }
@@ -71,7 +73,8 @@ static void it_learns_digits(void **state)
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_true(result.metrics[0] < 0.3);
     for (int i = 0; i < epochs; i++)
-        assert_ok(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 1000, .whole_epoch = true}, NULL));
+        assert_ok(mgb_run_step(
+            run, &done, &(struct mgb_step_request){.steps = 1000, .whole_epoch = true}, NULL));
     assert_int_equal(mgb_run_epoch(run), epochs);
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_int_equal(result.rows, 1000);

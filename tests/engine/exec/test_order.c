@@ -63,10 +63,11 @@ static void a_guarded_run_closes_arenas_and_opens_them_again(void **state)
     mgb_graph_free(graph);
 }
 
-static void steps_take(const struct mgb_graph *graph, const char *fault, const char *options, double losses[3],
-                       uint64_t *digest)
+static void steps_take(const struct mgb_graph *graph, const char *fault, const char *options,
+                       double losses[3], uint64_t *digest)
 {
-    struct training training = {.graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f)};
+    struct training training = {
+        .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f)};
     setenv("MGBENCH_FAULT", fault, 1);
     struct mgb_run *run = training_open(&training);
     unsetenv("MGBENCH_FAULT");

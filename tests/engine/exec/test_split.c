@@ -12,7 +12,8 @@
 static struct mgb_graph *scalar_model(void)
 {
     struct mgb_graph *graph = model_make("scalar");
-    int x = model_input(graph, "x", SHAPE(1, 1)), target = model_input(graph, "target", SHAPE(1, 1));
+    int x = model_input(graph, "x", SHAPE(1, 1)),
+        target = model_input(graph, "target", SHAPE(1, 1));
     int y, loss, w = model_weight(graph, "w", SHAPE(2, 1, 1));
     assert_ok(mgb_op_dense(graph, &y, "dense", x, w, -1, MGB_LINEAR));
     assert_ok(mgb_graph_output(graph, "y", y));
@@ -82,7 +83,8 @@ static void any_batch_runs_on_any_number_of_towers(void **state)
     (void)state;
     static const struct {
         int rows, towers;
-    } cases[] = {{13, 4}, {10, 4}, {9, 4}, {36, 7}, {60, 8}, {3, 8}, {1, 2}, {1, 8}, {2, 3}, {9, 8}, {33, 2}, {5, 16}};
+    } cases[] = {{13, 4}, {10, 4}, {9, 4}, {36, 7}, {60, 8}, {3, 8},
+                 {1, 2},  {1, 8},  {2, 3}, {9, 8},  {33, 2}, {5, 16}};
     static const char *const strategies[] = {"outputs", "gradients", "allreduce", "independent"};
     struct mgb_graph *graph = draw_model(1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -90,9 +92,10 @@ static void any_batch_runs_on_any_number_of_towers(void **state)
         for (int s = 0; s < 4; s++) {
             char options[96];
             double loss[2];
-            snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s", cases[i].towers, cases[i].rows,
-                     strategies[s]);
-            struct training training = {.graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f)};
+            snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s",
+                     cases[i].towers, cases[i].rows, strategies[s]);
+            struct training training = {
+                .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f)};
             struct mgb_run *run = training_open(&training);
             split_check(mgb_run_plan(run), cases[i].rows, cases[i].towers);
             training_step(run, 2, loss);
@@ -117,8 +120,10 @@ static void a_last_batch_of_one_row_leaves_other_towers_idle(void **state)
     for (int s = 0; s < 3; s++) {
         char options[96];
         snprintf(options, sizeof options, "gpus=4 global_batch=333 strategy=%s", strategies[s]);
-        struct training training = {
-            .graph = graph, .source = &data.source, .options = options, .optimizer = training_sgd(0.1f, 0)};
+        struct training training = {.graph = graph,
+                                    .source = &data.source,
+                                    .options = options,
+                                    .optimizer = training_sgd(0.1f, 0)};
         struct mgb_run *run = training_open(&training);
         double losses[8];
         training_step(run, 8, losses);
@@ -138,7 +143,8 @@ static void dropout_does_not_depend_on_the_split(void **state)
     (void)state;
     struct mgb_graph *graph = draw_model(1);
     double wanted[3], got[3];
-    struct training training = {.graph = graph, .options = "gpus=1 global_batch=11", .optimizer = training_sgd(0.05f, 0)};
+    struct training training = {
+        .graph = graph, .options = "gpus=1 global_batch=11", .optimizer = training_sgd(0.05f, 0)};
     struct mgb_run *run = training_open(&training);
     training_step(run, 3, wanted);
     mgb_run_close(run);
@@ -201,7 +207,8 @@ static void order_and_gaps_in_the_list_of_gpus_do_not_matter(void **state)
                                         "gpus=7,3,11 global_batch=10"};
     double wanted[4], got[4];
     for (int i = 0; i < 3; i++) {
-        struct training training = {.graph = graph, .options = lists[i], .optimizer = training_sgd(0.1f, 0)};
+        struct training training = {
+            .graph = graph, .options = lists[i], .optimizer = training_sgd(0.1f, 0)};
         struct mgb_run *run = training_open(&training);
         training_step(run, 4, i ? got : wanted);
         if (i)

@@ -12,7 +12,8 @@
 
 static struct mgb_run *mlp_open(const struct mgb_graph *graph, const char *options)
 {
-    struct training training = {.graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f), .seed = 2};
+    struct training training = {
+        .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f), .seed = 2};
     return training_open(&training);
 }
 
@@ -24,9 +25,18 @@ static void relocation_keeps_weights_and_slots(void **state)
     training_step(run, 3, NULL);
     uint64_t digest = training_digest(run);
     static const char *const moves[] = {
-        "cpu_relocation=true", "weights_at=nil cpu_relocation=false", "cpu_relocation=nil weights_at=/gpu:1",
-        "weights_at=spread", "update_at=/cpu:0", "relocation=clone weights_at=/cpu:0", "strategy=allreduce",
-        "gpus=4", "strategy=gradients", "gpus=1", "strategy=outputs gpus=3", "gpus=0",
+        "cpu_relocation=true",
+        "weights_at=nil cpu_relocation=false",
+        "cpu_relocation=nil weights_at=/gpu:1",
+        "weights_at=spread",
+        "update_at=/cpu:0",
+        "relocation=clone weights_at=/cpu:0",
+        "strategy=allreduce",
+        "gpus=4",
+        "strategy=gradients",
+        "gpus=1",
+        "strategy=outputs gpus=3",
+        "gpus=0",
     };
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
         struct mgb_change change = training_set(run, moves[i]);
@@ -53,7 +63,8 @@ static void a_toggle_says_what_moved(void **state)
     assert_false(change.changed);
     change = training_set(run, "weights_at=/cpu:0");
     assert_true(change.changed);
-    assert_in_range(change.moved_bytes, 2 * weights, 2 * weights + 4096); /* weights and momentum, padding */
+    assert_in_range(change.moved_bytes, 2 * weights,
+                    2 * weights + 4096); /* weights and momentum, padding */
     mgb_run_close(run);
     mgb_graph_free(graph);
 }
@@ -113,7 +124,8 @@ static void another_memory_limit_keeps_the_values(void **state)
 {
     (void)state;
     struct mgb_graph *graph = draw_model(1);
-    struct mgb_run *run = mlp_open(graph, "gpus=2 global_batch=9"), *twin = mlp_open(graph, "gpus=2 global_batch=9");
+    struct mgb_run *run = mlp_open(graph, "gpus=2 global_batch=9"),
+                   *twin = mlp_open(graph, "gpus=2 global_batch=9");
     double a[3], b[3];
     training_step(run, 2, NULL);
     training_step(twin, 2, NULL);
@@ -134,12 +146,20 @@ static void bytes_return_to_the_start_after_100_cycles(void **state)
 {
     (void)state;
     static const char *const cycle[] = {
-        "gpus=4", "cpu_merge=false", "cpu_relocation=true", "gpus=1", "strategy=gradients", "gpus=3",
-        "strategy=allreduce", "strategy=outputs cpu_merge=true cpu_relocation=false", "gpus=2 global_batch=16",
+        "gpus=4",
+        "cpu_merge=false",
+        "cpu_relocation=true",
+        "gpus=1",
+        "strategy=gradients",
+        "gpus=3",
+        "strategy=allreduce",
+        "strategy=outputs cpu_merge=true cpu_relocation=false",
+        "gpus=2 global_batch=16",
         "gpus=1 global_batch=9",
     };
     struct mgb_graph *graph = draw_model(1);
-    struct mgb_run *run = mlp_open(graph, "gpus=1 global_batch=9 cpu_merge=true cpu_relocation=false strategy=outputs");
+    struct mgb_run *run = mlp_open(
+        graph, "gpus=1 global_batch=9 cpu_merge=true cpu_relocation=false strategy=outputs");
     struct mgb_memory_use before[64], after[64];
     int devices, count, cycles = draw_long() ? 100 : 12;
     training_step(run, 1, NULL);
@@ -253,10 +273,13 @@ static void replicas_are_equal_in_value_and_a_difference_is_named(void **state)
     int index = 0, tower = 0;
     const float wrong = 77;
     while (mgb_held_next(run, &index, &tower, &held))
-        if (held.storage->role == MGB_ROLE_REPLICA && held.storage->variable == 1 && held.tower == 2)
-            assert_ok(run->backend->write(run->site->context, held.place.device, (float *)held.address + 3, &wrong, 4));
+        if (held.storage->role == MGB_ROLE_REPLICA && held.storage->variable == 1 &&
+            held.tower == 2)
+            assert_ok(run->backend->write(run->site->context, held.place.device,
+                                          (float *)held.address + 3, &wrong, 4));
     assert_status(mgb_run_check(run, &check), MGB_CORRUPT);
-    assert_message("replica of 'encoder/bias' on /gpu:2 differs from its master on /gpu:0 from element 3");
+    assert_message(
+        "replica of 'encoder/bias' on /gpu:2 differs from its master on /gpu:0 from element 3");
     mgb_run_close(run);
     mgb_graph_free(graph);
 }
@@ -265,7 +288,8 @@ static void writing_and_reading_go_round(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mlp();
-    static const char *const options[] = {"gpus=2 global_batch=8", "gpus=3 global_batch=8 strategy=allreduce",
+    static const char *const options[] = {"gpus=2 global_batch=8",
+                                          "gpus=3 global_batch=8 strategy=allreduce",
                                           "gpus=2 global_batch=8 weights_at=spread"};
     for (size_t i = 0; i < 3; i++) {
         struct mgb_run *run = mlp_open(graph, options[i]);
@@ -291,7 +315,8 @@ static void an_evaluation_sees_every_row_and_disturbs_nothing(void **state)
 {
     (void)state;
     struct mgb_graph *graph = draw_model(1);
-    struct training_data data = training_data_make(graph, 23, true, 3), test = training_data_make(graph, 37, true, 8);
+    struct training_data data = training_data_make(graph, 23, true, 3),
+                         test = training_data_make(graph, 37, true, 8);
     struct training training = {.graph = graph,
                                 .source = &data.source,
                                 .options = "gpus=3 global_batch=10",
@@ -314,7 +339,8 @@ static void an_evaluation_sees_every_row_and_disturbs_nothing(void **state)
     training_set(run, "gpus=2 global_batch=7");
     assert_ok(mgb_run_evaluate(run, &second, &test.source));
     assert_true(first.metrics[0] == second.metrics[0]);
-    assert_true(first.loss - second.loss < 1e-5 * first.loss && second.loss - first.loss < 1e-5 * first.loss);
+    assert_true(first.loss - second.loss < 1e-5 * first.loss &&
+                second.loss - first.loss < 1e-5 * first.loss);
     mgb_run_close(run);
     mgb_run_close(twin);
     training_data_done(&data);

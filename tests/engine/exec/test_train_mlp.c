@@ -18,9 +18,12 @@ static void the_loss_falls_under_every_strategy(void **state)
     for (size_t s = 0; s < 4; s++) {
         char options[96];
         for (int gpus = 0; gpus <= 3; gpus++) {
-            snprintf(options, sizeof options, "gpus=%d global_batch=10 strategy=%s", gpus, strategies[s]);
-            struct training training = {
-                .graph = graph, .source = &data.source, .options = options, .optimizer = training_sgd(0.3f, 0.9f)};
+            snprintf(options, sizeof options, "gpus=%d global_batch=10 strategy=%s", gpus,
+                     strategies[s]);
+            struct training training = {.graph = graph,
+                                        .source = &data.source,
+                                        .options = options,
+                                        .optimizer = training_sgd(0.3f, 0.9f)};
             struct mgb_run *run = training_open(&training);
             double losses[60];
             training_step(run, 60, losses);
@@ -84,7 +87,8 @@ static void exposed_times_sum_to_the_wall_time(void **state)
     for (size_t s = 0; s < 4; s++) {
         char options[96];
         snprintf(options, sizeof options, "gpus=2 batch=8 strategy=%s", strategies[s]);
-        struct training training = {.graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0)};
+        struct training training = {
+            .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0)};
         struct mgb_run *run = training_open(&training);
         struct watch watch = {0};
         struct mgb_step_sink sink = {&watch, result_check};
@@ -105,8 +109,10 @@ static void a_hundred_steps_allocate_nothing(void **state)
     for (size_t s = 0; s < 3; s++) {
         char options[96];
         snprintf(options, sizeof options, "gpus=3 global_batch=10 strategy=%s", strategies[s]);
-        struct training training = {
-            .graph = graph, .source = &data.source, .options = options, .optimizer = training_sgd(0.1f, 0.9f)};
+        struct training training = {.graph = graph,
+                                    .source = &data.source,
+                                    .options = options,
+                                    .optimizer = training_sgd(0.1f, 0.9f)};
         struct mgb_run *run = training_open(&training);
         training_step(run, 10, NULL);
         long long before = mgb_alloc_count();
@@ -151,7 +157,8 @@ static void every_third_step_is_traced_when_asked(void **state)
     struct traced traced = {0};
     struct mgb_step_sink sink = {&traced, trace_check};
     int64_t done;
-    assert_ok(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10, .trace_every = 3}, &sink));
+    assert_ok(
+        mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10, .trace_every = 3}, &sink));
     assert_int_equal(traced.with_tasks, 4);
     mgb_run_close(run);
     mgb_graph_free(graph);
@@ -175,18 +182,22 @@ static void a_stop_ends_the_loop_after_the_step(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mlp();
-    struct training training = {.graph = graph, .options = "gpus=2 batch=4", .optimizer = training_sgd(0.1f, 0)};
+    struct training training = {
+        .graph = graph, .options = "gpus=2 batch=4", .optimizer = training_sgd(0.1f, 0)};
     struct mgb_run *run = training_open(&training);
     int64_t done;
     struct mgb_step_sink sink = {run, stop_at_three};
-    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10}, &sink), MGB_INTERRUPTED);
+    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10}, &sink),
+                  MGB_INTERRUPTED);
     assert_int_equal(done, 3);
-    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10}, NULL), MGB_INTERRUPTED);
+    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 10}, NULL),
+                  MGB_INTERRUPTED);
     assert_int_equal(done, 0);
     mgb_run_clear_stop(run);
     training_step(run, 2, NULL);
     struct mgb_step_sink refusing = {NULL, refuse};
-    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 5}, &refusing), MGB_INTERRUPTED);
+    assert_status(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = 5}, &refusing),
+                  MGB_INTERRUPTED);
     assert_int_equal(done, 1);
     assert_int_equal(mgb_run_step_index(run), 6);
     mgb_run_close(run);
@@ -243,7 +254,8 @@ static void a_schedule_and_decay_set_the_rate(void **state)
 {
     (void)state;
     struct mgb_graph *graph = model_mlp();
-    struct training training = {.graph = graph, .options = "gpus=1 batch=4", .optimizer = training_sgd(0.5f, 0)};
+    struct training training = {
+        .graph = graph, .options = "gpus=1 batch=4", .optimizer = training_sgd(0.5f, 0)};
     training.optimizer.decay = 0.1f;
     struct mgb_run *run = training_open(&training);
     float lr[6], given[3] = {0.25f, 0.125f, 1.0f};

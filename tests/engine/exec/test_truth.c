@@ -22,14 +22,16 @@ static void link_check(const struct mgb_plan *plan, int from, int to, const char
         if (plan->traffic[i].from == from && plan->traffic[i].to == to)
             planned += plan->traffic[i].bytes;
     if (planned != counting_copied(from, to))
-        fail_msg("%s: %lld bytes planned from device %d to %d, %lld copied", options, (long long)planned, from, to,
-                 (long long)counting_copied(from, to));
+        fail_msg("%s: %lld bytes planned from device %d to %d, %lld copied", options,
+                 (long long)planned, from, to, (long long)counting_copied(from, to));
 }
 
 static void traffic_check(struct mgb_graph *graph, const char *options)
 {
-    struct training training = {
-        .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f), .play_on = &counting_backend};
+    struct training training = {.graph = graph,
+                                .options = options,
+                                .optimizer = training_sgd(0.1f, 0.9f),
+                                .play_on = &counting_backend};
     struct mgb_run *run = training_open(&training);
     training_step(run, 1, NULL);
     counting_reset();
@@ -43,7 +45,8 @@ static void traffic_check(struct mgb_graph *graph, const char *options)
         int64_t planned = 0;
         for (int i = 0; i < plan->traffic_count; i++)
             planned += plan->traffic[i].bytes;
-        assert_int_equal(planned, counting_all_copied() + ring_total(counting_reduced(), plan->tower_count));
+        assert_int_equal(planned,
+                         counting_all_copied() + ring_total(counting_reduced(), plan->tower_count));
     }
     mgb_run_close(run);
 }
@@ -55,10 +58,11 @@ static void planned_bytes_by_link_are_what_a_counter_saw(void **state)
         struct mgb_graph *graph = draw_model(number);
         for (int i = 0; i < 24; i++) {
             char options[512];
-            int used = snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s", 1 + i % 4, 3 + i,
-                                strategies[i % 3]);
+            int used = snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s",
+                                1 + i % 4, 3 + i, strategies[i % 3]);
             if (i % 3 < 2)
-                draw_places(options + used, sizeof options - (size_t)used, strategies[i % 3], 1 + i % 4, i);
+                draw_places(options + used, sizeof options - (size_t)used, strategies[i % 3],
+                            1 + i % 4, i);
             traffic_check(graph, options);
         }
         mgb_graph_free(graph);
@@ -82,7 +86,8 @@ static void five_placements_follow_their_closed_forms(void **state)
     struct mgb_graph *graph = draw_model(0);
     const int64_t image = 4 * 12 * 4, label = 4 * 4, logits = 4 * 3 * 4;
     const int64_t w = packed((int64_t[]){12 * 8 * 4, 8 * 4, 8 * 3 * 4, 3 * 4}, 4);
-    const int64_t g = packed((int64_t[]){8 * 3 * 4, 3 * 4, 12 * 8 * 4, 8 * 4}, 4), results = packed((int64_t[]){4, 4}, 2);
+    const int64_t g = packed((int64_t[]){8 * 3 * 4, 3 * 4, 12 * 8 * 4, 8 * 4}, 4),
+                  results = packed((int64_t[]){4, 4}, 2);
     const struct {
         const char *options;
         int64_t down[3], up[3]; /* from /cpu:0 to a tower, from a tower to /cpu:0 */
@@ -99,7 +104,9 @@ static void five_placements_follow_their_closed_forms(void **state)
          {g + image + label, image + label, image + label},
          {g + results, g + results, g + results}},
         /* Labels of the whole batch go where the loss is taken. */
-        {"gpus=3 batch=4 weights_at=/gpu:0 merge_at=/gpu:0", {image + 3 * label, image, image}, {results, 0, 0}},
+        {"gpus=3 batch=4 weights_at=/gpu:0 merge_at=/gpu:0",
+         {image + 3 * label, image, image},
+         {results, 0, 0}},
         {"gpus=3 batch=4 strategy=independent",
          {image + label, image + label, image + label},
          {results, results, results}},
@@ -131,12 +138,15 @@ static void planned_memory_is_what_canaries_saw(void **state)
         struct mgb_graph *graph = draw_model(number);
         for (int i = 0; i < 16; i++) {
             char options[512];
-            int used = snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s", 1 + i % 4, 5 + 3 * i,
-                                strategies[i % 4]);
+            int used = snprintf(options, sizeof options, "gpus=%d global_batch=%d strategy=%s",
+                                1 + i % 4, 5 + 3 * i, strategies[i % 4]);
             if (i % 4 < 2)
-                draw_places(options + used, sizeof options - (size_t)used, strategies[i % 4], 1 + i % 4, i);
-            struct training training = {
-                .graph = graph, .options = options, .optimizer = training_sgd(0.1f, 0.9f), .guarded = true};
+                draw_places(options + used, sizeof options - (size_t)used, strategies[i % 4],
+                            1 + i % 4, i);
+            struct training training = {.graph = graph,
+                                        .options = options,
+                                        .optimizer = training_sgd(0.1f, 0.9f),
+                                        .guarded = true};
             struct mgb_run *run = training_open(&training);
             training_step(run, 2, NULL);
             struct mgb_memory_use uses[64];
@@ -146,7 +156,8 @@ static void planned_memory_is_what_canaries_saw(void **state)
                 if (uses[d].measured_peak_bytes > uses[d].planned_bytes ||
                     uses[d].measured_peak_bytes < uses[d].planned_bytes - UNTOUCHED)
                     fail_msg("%s: device %d: %lld bytes planned, %lld touched", options, d,
-                             (long long)uses[d].planned_bytes, (long long)uses[d].measured_peak_bytes);
+                             (long long)uses[d].planned_bytes,
+                             (long long)uses[d].measured_peak_bytes);
                 assert_true(uses[d].held_bytes >= uses[d].measured_peak_bytes);
             }
             mgb_run_close(run);
