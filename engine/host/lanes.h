@@ -1,40 +1,124 @@
-/* Sixteen channels at once, in small arrays and loops of constant length that gcc and clang vectorise in every version
- * that simd.h makes. Choices are written with masks of bits: as conditions they come out element by element. (The
- * compiler's vector types would not do: gcc takes them apart before it knows the version's instruction set.) */
+/* Sixteen channels at once, as four of the compiler's vectors of four floats, which every machine of interest has: what
+ * gcc and clang make of it does not depend on how well a loop happens to vectorise. */
 #ifndef MGB_HOST_LANES_H
 #define MGB_HOST_LANES_H
 
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #define MGB_LANES 16
 #define MGB_LANES_INLINE static inline __attribute__((always_inline))
 
-/* Lane by lane: if in > best or in is NaN, best becomes in and winner becomes cell. */
-MGB_LANES_INLINE void mgb_lanes_max(float *best, int32_t *winner, const float *in, int32_t cell)
+typedef float mgb_float4 __attribute__((vector_size(16)));
+typedef int32_t mgb_int4 __attribute__((vector_size(16)));
+
+struct mgb_lanes {
+    mgb_float4 a, b, c, d;
+};
+struct mgb_winners { /* a number a lane */
+    mgb_int4 a, b, c, d;
+};
+
+MGB_LANES_INLINE struct mgb_lanes mgb_lanes_load(const float *from)
 {
-    for (int j = 0; j < MGB_LANES; j++) {
-        int32_t more = -(in[j] > best[j]) | -(in[j] != in[j]), bits, old;
-        memcpy(&bits, &in[j], sizeof bits);
-        memcpy(&old, &best[j], sizeof old);
-        bits = (bits & more) | (old & ~more);
-        memcpy(&best[j], &bits, sizeof bits);
-        winner[j] = (cell & more) | (winner[j] & ~more);
-    }
+    struct mgb_lanes lanes;
+    memcpy(&lanes.a, from, 16);
+    memcpy(&lanes.b, from + 4, 16);
+    memcpy(&lanes.c, from + 8, 16);
+    memcpy(&lanes.d, from + 12, 16);
+    return lanes;
 }
 
-/* Lane by lane: adds value where index is cell. */
-MGB_LANES_INLINE void mgb_lanes_add_where(float *sum, const float *value, const uint8_t *index,
-                                          int32_t cell)
+MGB_LANES_INLINE void mgb_lanes_store(float *to, struct mgb_lanes lanes)
 {
-    for (int j = 0; j < MGB_LANES; j++) {
-        int32_t bits;
-        float chosen;
-        memcpy(&bits, &value[j], sizeof bits);
-        bits &= -(index[j] == cell);
-        memcpy(&chosen, &bits, sizeof chosen);
-        sum[j] += chosen;
-    }
+    memcpy(to, &lanes.a, 16);
+    memcpy(to + 4, &lanes.b, 16);
+    memcpy(to + 8, &lanes.c, 16);
+    memcpy(to + 12, &lanes.d, 16);
+}
+
+MGB_LANES_INLINE struct mgb_lanes mgb_lanes_add(struct mgb_lanes x, struct mgb_lanes y)
+{
+    return (struct mgb_lanes){x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d};
+}
+
+MGB_LANES_INLINE struct mgb_lanes mgb_lanes_divide(struct mgb_lanes x, float by)
+{
+    return (struct mgb_lanes){x.a / by, x.b / by, x.c / by, x.d / by};
+}
+
+MGB_LANES_INLINE struct mgb_winners mgb_winners_all(int32_t cell)
+{
+    mgb_int4 all = {cell, cell, cell, cell};
+    return (struct mgb_winners){all, all, all, all};
+}
+
+/* Where in > best or in is NaN, best becomes in and winner becomes cell. */
+MGB_LANES_INLINE void mgb_max4(mgb_float4 *best, mgb_int4 *winner, mgb_float4 in, mgb_int4 cell)
+{
+    mgb_int4 more = (mgb_int4)(in > *best) | (mgb_int4)(in != in);
+    *best = (mgb_float4)(((mgb_int4)in & more) | ((mgb_int4)*best & ~more));
+    *winner = (cell & more) | (*winner & ~more);
+}
+
+MGB_LANES_INLINE void mgb_lanes_max(struct mgb_lanes *best, struct mgb_winners *winner,
+                                    const float *from, int32_t cell)
+{
+    struct mgb_lanes in = mgb_lanes_load(from);
+    mgb_int4 cells = {cell, cell, cell, cell};
+    mgb_max4(&best->a, &winner->a, in.a, cells);
+    mgb_max4(&best->b, &winner->b, in.b, cells);
+    mgb_max4(&best->c, &winner->c, in.c, cells);
+    mgb_max4(&best->d, &winner->d, in.d, cells);
+}
+
+/* Numbers below 256 as bytes, and back. */
+MGB_LANES_INLINE void mgb_winners_store(uint8_t *to, struct mgb_winners winner)
+{
+#if defined(__SSE2__)
+    __m128i low = _mm_packs_epi32((__m128i)winner.a, (__m128i)winner.b);
+    __m128i high = _mm_packs_epi32((__m128i)winner.c, (__m128i)winner.d);
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_packus_epi16(low, high));
+#else
+    int32_t number[MGB_LANES];
+    memcpy(number, &winner, sizeof number);
+    for (int j = 0; j < MGB_LANES; j++)
+        to[j] = (uint8_t)number[j];
+#endif
+}
+
+MGB_LANES_INLINE struct mgb_winners mgb_winners_load(const uint8_t *from)
+{
+    struct mgb_winners winner;
+#if defined(__SSE2__)
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from),
+            zero = _mm_setzero_si128();
+    __m128i low = _mm_unpacklo_epi8(bytes, zero), high = _mm_unpackhi_epi8(bytes, zero);
+    winner.a = (mgb_int4)_mm_unpacklo_epi16(low, zero);
+    winner.b = (mgb_int4)_mm_unpackhi_epi16(low, zero);
+    winner.c = (mgb_int4)_mm_unpacklo_epi16(high, zero);
+    winner.d = (mgb_int4)_mm_unpackhi_epi16(high, zero);
+#else
+    int32_t number[MGB_LANES];
+    for (int j = 0; j < MGB_LANES; j++)
+        number[j] = from[j];
+    memcpy(&winner, number, sizeof number);
+#endif
+    return winner;
+}
+
+/* value where the winner is cell, else 0. */
+MGB_LANES_INLINE struct mgb_lanes mgb_lanes_where(struct mgb_lanes value, struct mgb_winners winner,
+                                                  int32_t cell)
+{
+    mgb_int4 cells = {cell, cell, cell, cell};
+    return (struct mgb_lanes){(mgb_float4)((mgb_int4)value.a & (winner.a == cells)),
+                              (mgb_float4)((mgb_int4)value.b & (winner.b == cells)),
+                              (mgb_float4)((mgb_int4)value.c & (winner.c == cells)),
+                              (mgb_float4)((mgb_int4)value.d & (winner.d == cells))};
 }
 
 #endif

@@ -24,15 +24,11 @@ MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, flo
                                 const struct ranges *cells)
 {
     const struct mgb_pool2d *p = &work->pool;
-    float sum[MGB_LANES] = {0}, count = cell_count(cells);
+    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
-        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
-            const float *in = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
-            for (int j = 0; j < MGB_LANES; j++)
-                sum[j] += in[j];
-        }
-    for (int j = 0; j < MGB_LANES; j++)
-        y[j] = sum[j] / count;
+        for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
+            sum = mgb_lanes_add(sum, mgb_lanes_load(x + (ky * p->in[1] + kx) * p->inner));
+    mgb_lanes_store(y, mgb_lanes_divide(sum, cell_count(cells)));
 }
 
 /* The same for one channel. */
@@ -43,7 +39,7 @@ static void avg_one(const struct avg_work *work, const float *x, float *y,
     float sum = 0;
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
-            sum += x[(ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner];
+            sum += x[(ky * p->in[1] + kx) * p->inner];
     *y = sum / cell_count(cells);
 }
 
@@ -80,43 +76,41 @@ struct pixel {
     struct ranges windows;
 };
 
-/* Where window (wy, wx) lies in dy and how many cells it has; false where dilation passes over the pixel. */
-MGB_LANES_INLINE bool window_find(const struct mgb_pool2d *p, const struct pixel *pixel, int64_t wy,
-                                  int64_t wx, int64_t *at, float *count)
+/* Where window (wy, wx) lies in dy and how many cells it has. */
+MGB_LANES_INLINE float window_find(const struct mgb_pool2d *p, const struct pixel *pixel,
+                                   int64_t wy, int64_t wx, int64_t *at)
 {
     struct ranges cells;
     mgb_pool2d_cells(p, 0, wy, &cells.begin[0], &cells.end[0]);
     mgb_pool2d_cells(p, 1, wx, &cells.begin[1], &cells.end[1]);
     *at = ((pixel->image * p->out[0] + wy) * p->out[1] + wx) * p->inner;
-    *count = cell_count(&cells);
-    return mgb_pool2d_cell(p, 0, pixel->y, wy) >= 0 && mgb_pool2d_cell(p, 1, pixel->x, wx) >= 0;
+    return cell_count(&cells);
 }
 
 MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to,
                                  int64_t channel)
 {
-    float sum[MGB_LANES] = {0}, count;
-    int64_t at;
+    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
     for (int64_t wy = pixel->windows.begin[0]; wy < pixel->windows.end[0]; wy++)
-        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++)
-            if (window_find(&work->pool, pixel, wy, wx, &at, &count)) {
-                const float *dy = work->from + at + channel;
-                for (int j = 0; j < MGB_LANES; j++)
-                    sum[j] += dy[j] / count;
-            }
-    for (int j = 0; j < MGB_LANES; j++)
-        to[channel + j] = sum[j];
+        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++) {
+            int64_t at;
+            float count = window_find(&work->pool, pixel, wy, wx, &at);
+            struct mgb_lanes dy = mgb_lanes_load(work->from + at + channel);
+            sum = mgb_lanes_add(sum, mgb_lanes_divide(dy, count));
+        }
+    mgb_lanes_store(to + channel, sum);
 }
 
 static void grad_one(const struct avg_work *work, const struct pixel *pixel, float *to,
                      int64_t channel)
 {
-    float sum = 0, count;
-    int64_t at;
+    float sum = 0;
     for (int64_t wy = pixel->windows.begin[0]; wy < pixel->windows.end[0]; wy++)
-        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++)
-            if (window_find(&work->pool, pixel, wy, wx, &at, &count))
-                sum += work->from[at + channel] / count;
+        for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++) {
+            int64_t at;
+            float count = window_find(&work->pool, pixel, wy, wx, &at);
+            sum += work->from[at + channel] / count;
+        }
     to[channel] = sum;
 }
 

@@ -94,10 +94,11 @@ static void block_outer(const struct dropout_work *work, int64_t outer)
     uint32_t words[WORDS];
     int64_t row = outer / blocks, channel = outer % blocks * inner;
     for (int64_t pixel = 0; pixel < work->form.pixels; pixel += group) {
-        for (int i = 0; i < COUNTERS; i++) {
-            int64_t place = row * work->form.pixels + pixel + i / per;
-            uint64_t index = mask->first + (uint64_t)(place * work->image.channels + channel);
-            counters[i] = index / 4 + (uint64_t)(i % per);
+        int64_t place = row * work->form.pixels + pixel;
+        for (int64_t g = 0; g < group; g++) {
+            int64_t element = (place + g) * work->image.channels + channel;
+            for (int64_t k = 0; k < per; k++)
+                counters[g * per + k] = (mask->first + (uint64_t)element) / 4 + (uint64_t)k;
         }
         words_make(words, counters, mask->seed, mask->high);
         int64_t pixels = work->form.pixels - pixel < group ? work->form.pixels - pixel : group;

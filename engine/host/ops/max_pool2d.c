@@ -22,7 +22,7 @@ struct cells {
 MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, const float *x,
                               int64_t ky, int64_t kx)
 {
-    *at = x + (ky * p->dilation[0] * p->in[1] + kx * p->dilation[1]) * p->inner;
+    *at = x + (ky * p->in[1] + kx) * p->inner;
 }
 
 /* NaN wins, so that it is seen; of equal ones the first. */
@@ -31,23 +31,18 @@ MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x,
 {
     const struct mgb_pool2d *p = &work->pool;
     const float *from;
-    float best[MGB_LANES];
-    int32_t winner[MGB_LANES];
     cell_at(p, &from, x, cells->begin[0], cells->begin[1]);
-    for (int j = 0; j < MGB_LANES; j++) {
-        best[j] = from[j];
-        winner[j] = (int32_t)(cells->begin[0] * p->size[1] + cells->begin[1]);
-    }
+    struct mgb_lanes best = mgb_lanes_load(from);
+    struct mgb_winners winner =
+        mgb_winners_all((int32_t)(cells->begin[0] * p->size[1] + cells->begin[1]));
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
             cell_at(p, &from, x, ky, kx);
-            mgb_lanes_max(best, winner, from, (int32_t)(ky * p->size[1] + kx));
+            mgb_lanes_max(&best, &winner, from, (int32_t)(ky * p->size[1] + kx));
         }
-    for (int j = 0; j < MGB_LANES; j++)
-        work->to[at + j] = best[j];
+    mgb_lanes_store(work->to + at, best);
     if (work->index)
-        for (int j = 0; j < MGB_LANES; j++)
-            work->index[at + j] = (uint8_t)winner[j];
+        mgb_winners_store(work->index + at, winner);
 }
 
 /* The same for one channel. */
@@ -109,30 +104,31 @@ struct cover {
     const struct windows *windows;
     int64_t image, y, x, wy, wx;
     int64_t at;   /* of the window's first channel in dy */
-    int32_t cell; /* -1: the window passes over the pixel */
+    int32_t cell; /* the pixel's cell in it */
 };
 
 MGB_LANES_INLINE void cover_place(struct cover *c)
 {
     const struct mgb_pool2d *p = c->pool;
-    int64_t ky = mgb_pool2d_cell(p, 0, c->y, c->wy), kx = mgb_pool2d_cell(p, 1, c->x, c->wx);
-    c->cell = ky < 0 || kx < 0 ? -1 : (int32_t)(ky * p->size[1] + kx);
+    int64_t ky = c->y + p->before[0] - c->wy * p->stride[0];
+    int64_t kx = c->x + p->before[1] - c->wx * p->stride[1];
+    c->cell = (int32_t)(ky * p->size[1] + kx);
     c->at = ((c->image * p->out[0] + c->wy) * p->out[1] + c->wx) * p->inner;
 }
 
 MGB_LANES_INLINE void grad_lanes(const struct max_work *work, struct cover c, int64_t channel)
 {
-    float sum[MGB_LANES] = {0};
+    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
     for (c.wy = c.windows->begin[0]; c.wy < c.windows->end[0]; c.wy++)
         for (c.wx = c.windows->begin[1]; c.wx < c.windows->end[1]; c.wx++) {
             cover_place(&c);
-            mgb_lanes_add_where(sum, work->from + c.at + channel, work->index + c.at + channel,
-                                c.cell);
+            struct mgb_winners winner = mgb_winners_load(work->index + c.at + channel);
+            struct mgb_lanes dy = mgb_lanes_load(work->from + c.at + channel);
+            sum = mgb_lanes_add(sum, mgb_lanes_where(dy, winner, c.cell));
         }
     const struct mgb_pool2d *p = c.pool;
-    float *to = work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel;
-    for (int j = 0; j < MGB_LANES; j++)
-        to[j] = sum[j];
+    mgb_lanes_store(work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel,
+                    sum);
 }
 
 static void grad_one(const struct max_work *work, struct cover c, int64_t channel)
@@ -152,7 +148,7 @@ MGB_SIMD static void max_grad_rows(const struct max_work *work, int64_t begin, i
 {
     const struct mgb_pool2d *p = &work->pool;
     for (int64_t row = begin; row < end; row++) {
-        struct windows windows;
+        struct windows windows = {{0, 0}, {0, 0}};
         struct cover cover = {
             .pool = p, .windows = &windows, .image = row / p->in[0], .y = row % p->in[0]};
         mgb_pool2d_windows(p, 0, cover.y, &windows.begin[0], &windows.end[0]);
@@ -172,9 +168,15 @@ static void max_grad_range(void *context, long long begin, long long end)
     max_grad_rows(context, begin, end);
 }
 
+/* That of the input, unless the index must be plain. */
+static int max_layout(const struct mgb_kernel *kernel)
+{
+    return kernel->use.plain[1] ? MGB_LAYOUT_PLAIN : kernel->use.in[0].layout;
+}
+
 static enum mgb_status max_make(struct mgb_kernel *kernel)
 {
-    int layout = kernel->use.in[0].layout;
+    int layout = max_layout(kernel);
     mgb_pool2d_plan(kernel, layout);
     if (kernel->use.out[1].wanted) {
         kernel->facts.out_layout[1] = layout;
@@ -186,9 +188,9 @@ static enum mgb_status max_make(struct mgb_kernel *kernel)
 
 static enum mgb_status max_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
-    int layout = kernel->use.in[0].layout;
+    int layout = max_layout(kernel);
     struct max_work work = {.pool = mgb_host_pool2d_make(kernel, layout)};
-    work.from = launch->inputs[0];
+    work.from = mgb_pool2d_input(kernel, launch, layout);
     work.to = mgb_pool2d_output(kernel, launch);
     work.index = kernel->use.out[1].wanted ? launch->outputs[1] : NULL;
     mgb_parallel_for(work.pool.outer * work.pool.out[0], 1, max_range, &work);

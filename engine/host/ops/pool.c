@@ -12,7 +12,6 @@ struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layo
         pool.out[i] = a->pool2d.y.dim[i];
         pool.size[i] = a->pool2d.window.size[i];
         pool.stride[i] = a->pool2d.window.stride[i];
-        pool.dilation[i] = a->pool2d.window.dilation[i] < 1 ? 1 : a->pool2d.window.dilation[i];
         pool.before[i] = a->pool2d.pad_before[i];
     }
     return pool;
