@@ -1,11 +1,13 @@
 /* Waits. Tasks are gone through in issue order with a map of every arena's bytes: who wrote them last and who has read them
  * since. A task waits for the writer of what it reads, and for readers and writer of what it writes; that covers data as
- * well as bytes that change hands. Tasks of one queue run in order anyway, and a queue that has waited for a task need not
- * wait for it, or for an earlier one of the same queue, again. */
+ * well as bytes that change hands. Waits that others imply are left out: every task has a clock that says how far each queue
+ * is known to have come when it ends. */
 #include "engine/plan/build.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define CLOCKS_MOST (48 << 20) /* entries; beyond that only a queue's newest clock is kept */
 
 struct touch { /* a task's use of a buffer */
     int task, buffer, group;
@@ -26,7 +28,7 @@ struct map {
     mgb_vector(struct segment) segments;
 };
 
-struct known { /* queue `queue` has been waited for up to `task` */
+struct need { /* of the task at hand: it waits for `task` of `queue` */
     int queue, tower, task;
 };
 
@@ -35,10 +37,11 @@ struct order {
     struct map *maps; /* by group: lasting, step */
     mgb_vector(struct touch) touches;
     mgb_vector(struct reader) readers;
-    mgb_vector(struct known) needs; /* of the task at hand */
-    struct map_known {
-        mgb_vector(struct known) list;
-    } * known; /* by queue */
+    mgb_vector(struct need) needs;
+    int *
+        newest; /* [queue * queues + q]: the clock of the newest task of a queue; -1: nothing of q */
+    int *clocks; /* [task * queues + q]; NULL: too many */
+    int *clock;  /* of the task at hand */
 };
 
 /* A queue of one device has no instances to tell apart: its latest task will do. */
@@ -51,13 +54,13 @@ static void need_add(struct order *o, int task, int on, int tower)
     if (queue == planner->queue_of[task] && tower == MGB_OWN)
         return;
     for (int i = 0; i < o->needs.count; i++) {
-        struct known *need = &o->needs.at[i];
+        struct need *need = &o->needs.at[i];
         if (need->queue == queue && need->tower == tower) {
             need->task = on > need->task ? on : need->task;
             return;
         }
     }
-    if (!mgb_vector_push(&o->needs, ((struct known){queue, tower, on})))
+    if (!mgb_vector_push(&o->needs, ((struct need){queue, tower, on})))
         planner->failed = true;
 }
 
@@ -189,50 +192,63 @@ static void operand_touch(struct order *o, int task, const struct mgb_operand *o
 
 static int need_compare(const void *a, const void *b)
 {
-    const struct known *x = a, *y = b;
+    const struct need *x = a, *y = b;
     return x->task != y->task ? (x->task < y->task ? -1 : 1)
                               : (x->tower > y->tower) - (x->tower < y->tower);
 }
 
-/* True when the task's queue has seen `need` already; else remembers it. */
-static bool need_is_known(struct order *o, int queue, const struct known *need)
+static void clock_join(int *clock, const int *other, int queues)
 {
-    struct map_known *known = &o->known[queue];
-    for (int i = 0; i < known->list.count; i++) {
-        struct known *k = &known->list.at[i];
-        if (k->queue != need->queue || (k->tower != need->tower && k->tower != MGB_EACH_TOWER))
-            continue;
-        if (k->task >= need->task)
-            return true;
-        if (k->tower == need->tower) {
-            k->task = need->task;
-            return false;
-        }
-    }
-    if (!mgb_vector_push(&known->list, *need))
-        o->planner->failed = true;
-    return false;
+    for (int q = 0; q < queues; q++)
+        clock[q] = other[q] > clock[q] ? other[q] : clock[q];
 }
 
+/* A clock speaks of a tower's own instances to its class, of all instances to everybody else; so a class cannot learn from
+ * it that all of its own have come so far. */
+static bool need_is_implied(const struct order *o, const struct mgb_task *task,
+                            const struct need *need)
+{
+    int class = o->planner->queues.at[need->queue].class;
+    bool all_of_own = class != MGB_ROOT && class == task->class && need->tower == MGB_EACH_TOWER;
+    return !all_of_own && o->clock[need->queue] >= need->task;
+}
+
+static void wait_add(struct order *o, struct mgb_task *task, const struct need *need)
+{
+    struct mgb_planner *planner = o->planner;
+    int class = planner->tasks.at[need->task].class, queues = planner->queues.count;
+    bool own = class == MGB_ROOT || (class == task->class && need->tower == MGB_OWN);
+    struct mgb_wait wait = {need->task, own ? MGB_OWN : MGB_EACH_TOWER};
+    if (!mgb_vector_push(&planner->waits, wait)) {
+        planner->failed = true;
+        return;
+    }
+    task->wait_count++;
+    if (o->clocks)
+        clock_join(o->clock, o->clocks + (size_t)need->task * (size_t)queues, queues);
+    if (o->clock[need->queue] < need->task)
+        o->clock[need->queue] = need->task;
+}
+
+/* Newest first: what came last implies most. */
 static void waits_write(struct order *o, int index)
 {
     struct mgb_planner *planner = o->planner;
     struct mgb_task *task = &planner->tasks.at[index];
+    int queue = planner->queue_of[index], queues = planner->queues.count;
+    int *newest = o->newest + (size_t)queue * (size_t)queues;
+    o->clock = o->clocks ? o->clocks + (size_t)index * (size_t)queues : newest;
+    if (o->clocks)
+        memcpy(o->clock, newest, (size_t)queues * sizeof *newest);
     task->wait_begin = planner->waits.count;
     if (o->needs.count > 1)
         qsort(o->needs.at, (size_t)o->needs.count, sizeof *o->needs.at, need_compare);
-    for (int i = 0; i < o->needs.count; i++) {
-        const struct known *need = &o->needs.at[i];
-        int class = planner->tasks.at[need->task].class;
-        bool own = class == MGB_ROOT || (class == task->class && need->tower == MGB_OWN);
-        if (need_is_known(o, planner->queue_of[index], need))
-            continue;
-        if (!mgb_vector_push(&planner->waits,
-                             ((struct mgb_wait){need->task, own ? MGB_OWN : MGB_EACH_TOWER})))
-            planner->failed = true;
-        else
-            task->wait_count++;
-    }
+    for (int i = o->needs.count - 1; i >= 0; i--)
+        if (!need_is_implied(o, task, &o->needs.at[i]))
+            wait_add(o, task, &o->needs.at[i]);
+    o->clock[queue] = index;
+    if (o->clocks)
+        memcpy(newest, o->clock, (size_t)queues * sizeof *newest);
 }
 
 static void task_order(struct order *o, int index, int *extra)
@@ -252,14 +268,13 @@ static void task_order(struct order *o, int index, int *extra)
         waits_write(o, index);
 }
 
-static void order_done(struct order *o, int maps, int queues)
+static void order_done(struct order *o, int maps)
 {
     for (int i = 0; o->maps && i < maps; i++)
         mgb_vector_done(&o->maps[i].segments);
-    for (int i = 0; o->known && i < queues; i++)
-        mgb_vector_done(&o->known[i].list);
     mgb_release(o->maps);
-    mgb_release(o->known);
+    mgb_release(o->newest);
+    mgb_release(o->clocks);
     mgb_vector_done(&o->touches);
     mgb_vector_done(&o->readers);
     mgb_vector_done(&o->needs);
@@ -267,14 +282,19 @@ static void order_done(struct order *o, int maps, int queues)
 
 enum mgb_status mgb_plan_order(struct mgb_planner *planner)
 {
-    int maps = 2 * mgb_plan_group_count(planner), queues = planner->queues.count, extra = 0;
+    int maps = 2 * mgb_plan_group_count(planner), extra = 0;
+    size_t queues = (size_t)planner->queues.count, tasks = (size_t)planner->tasks.count;
+    bool few = tasks * queues <= CLOCKS_MOST;
     struct order o = {.planner = planner};
     o.maps = mgb_alloc((size_t)maps * sizeof *o.maps);
-    o.known = mgb_alloc(((size_t)queues + 1) * sizeof *o.known);
-    if (!o.maps || !o.known)
+    o.newest = mgb_alloc((queues * queues + 1) * sizeof *o.newest);
+    o.clocks = few ? mgb_alloc((tasks * queues + 1) * sizeof *o.clocks) : NULL;
+    if (!o.maps || !o.newest || (few && !o.clocks))
         planner->failed = true;
+    else
+        memset(o.newest, -1, queues * queues * sizeof *o.newest);
     for (int i = 0; i < planner->tasks.count && !planner->failed; i++)
         task_order(&o, i, &extra);
-    order_done(&o, maps, queues);
+    order_done(&o, maps);
     return MGB_OK;
 }
