@@ -45,11 +45,6 @@ MGB_LANES_INLINE struct mgb_lanes mgb_lanes_add(struct mgb_lanes x, struct mgb_l
     return (struct mgb_lanes){x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d};
 }
 
-MGB_LANES_INLINE struct mgb_lanes mgb_lanes_divide(struct mgb_lanes x, float by)
-{
-    return (struct mgb_lanes){x.a / by, x.b / by, x.c / by, x.d / by};
-}
-
 MGB_LANES_INLINE struct mgb_winners mgb_winners_all(int32_t cell)
 {
     mgb_int4 all = {cell, cell, cell, cell};

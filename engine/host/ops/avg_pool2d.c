@@ -15,6 +15,11 @@ struct ranges {
     int64_t begin[2], end[2];
 };
 
+MGB_LANES_INLINE struct mgb_lanes lanes_divide(struct mgb_lanes x, float by)
+{
+    return (struct mgb_lanes){x.a / by, x.b / by, x.c / by, x.d / by};
+}
+
 MGB_LANES_INLINE float cell_count(const struct ranges *cells)
 {
     return (float)((cells->end[0] - cells->begin[0]) * (cells->end[1] - cells->begin[1]));
@@ -28,7 +33,7 @@ MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, flo
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
             sum = mgb_lanes_add(sum, mgb_lanes_load(x + (ky * p->in[1] + kx) * p->inner));
-    mgb_lanes_store(y, mgb_lanes_divide(sum, cell_count(cells)));
+    mgb_lanes_store(y, lanes_divide(sum, cell_count(cells)));
 }
 
 /* The same for one channel. */
@@ -96,7 +101,7 @@ MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel
             int64_t at;
             float count = window_find(&work->pool, pixel, wy, wx, &at);
             struct mgb_lanes dy = mgb_lanes_load(work->from + at + channel);
-            sum = mgb_lanes_add(sum, mgb_lanes_divide(dy, count));
+            sum = mgb_lanes_add(sum, lanes_divide(dy, count));
         }
     mgb_lanes_store(to + channel, sum);
 }
