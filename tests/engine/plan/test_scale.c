@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 #include "tests/support/plan.h"
+#include <mgb/check.h>
 #include <stdio.h>
 
 #define TOWERS 10000
@@ -106,6 +107,75 @@ static void a_failed_allocation_leaves_nothing_behind(void **state)
     mgb_graph_free(graph);
 }
 
+/* Calls f with every allocation failing in turn; it returns MGB_OK only when none did. */
+static void failures_check(enum mgb_status (*f)(const struct mgb_plan *plan),
+                           const struct mgb_plan *plan)
+{
+    long long before = mgb_alloc_count();
+    assert_ok(f(plan));
+    long long allocations = mgb_alloc_count() - before;
+    assert_true(allocations > 0);
+    for (long long n = 1; n <= allocations; n++) {
+        mgb_alloc_fail_at(n);
+        assert_status(f(plan), MGB_NO_MEMORY);
+        mgb_alloc_fail_at(0);
+    }
+}
+
+static enum mgb_status expand(const struct mgb_plan *plan)
+{
+    struct mgb_flat flat;
+    MGB_TRY(mgb_plan_expand(&flat, plan));
+    mgb_flat_done(&flat);
+    return MGB_OK;
+}
+
+static enum mgb_status check(const struct mgb_plan *plan)
+{
+    struct mgb_check out;
+    MGB_TRY(mgb_check_make(&out, plan));
+    mgb_check_done(&out);
+    return MGB_OK;
+}
+
+static enum mgb_status move(const struct mgb_plan *plan)
+{
+    struct mgb_plan *out;
+    MGB_TRY(mgb_plan_make_move(&out, plan, plan));
+    mgb_plan_free(out);
+    return MGB_OK;
+}
+
+static enum mgb_status text(const struct mgb_plan *plan)
+{
+    char *out;
+    MGB_TRY(mgb_plan_text(&out, plan));
+    mgb_text_free(out);
+    return MGB_OK;
+}
+
+static void whatever_is_done_with_a_plan_survives_failed_allocations(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_mlp();
+    struct plan_world world;
+    const struct plan_setup setup = {.strategy = MGB_OUTPUTS,
+                                     .gpus = 2,
+                                     .batch = 7,
+                                     .original = 1,
+                                     .clone = true,
+                                     .optimizer = mgb_optimizer_default(MGB_ADAM)};
+    struct mgb_plan *plan = plan_make(&world, graph, &setup);
+    failures_check(mgb_plan_verify, plan);
+    failures_check(expand, plan);
+    failures_check(check, plan);
+    failures_check(move, plan);
+    failures_check(text, plan);
+    mgb_plan_free(plan);
+    plan_world_done(&world);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +184,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_towers_meet_on_a_gpu),
         cmocka_unit_test(ten_thousand_independent_towers),
         cmocka_unit_test(a_failed_allocation_leaves_nothing_behind),
+        cmocka_unit_test(whatever_is_done_with_a_plan_survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
