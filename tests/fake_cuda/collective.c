@@ -135,14 +135,16 @@ static ncclResult_t collective_gather(struct collective *it, struct fake_collect
     return ncclInvalidUsage;
 }
 
+/* Once the last operation is queued the collective may be over and gone. */
 static void collective_push(struct collective *it)
 {
-    atomic_init(&it->refs, it->ranks);
-    for (int rank = 0; rank < it->ranks; rank++) {
+    int ranks = it->ranks;
+    atomic_init(&it->refs, ranks);
+    for (int rank = 0; rank < ranks; rank++) {
         it->arrived[rank] = fake_record_make(1);
         it->consumed[rank] = fake_record_make(1);
     }
-    for (int rank = 0; rank < it->ranks; rank++) {
+    for (int rank = 0; rank < ranks; rank++) {
         struct collective_op *op = fake_allocate(sizeof *op);
         *op = (struct collective_op){.op.run = collective_run, .collective = it, .rank = rank};
         fake_stream_push(it->calls[rank].stream, &op->op);
