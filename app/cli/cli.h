@@ -19,6 +19,7 @@ struct mgb_flag {
     const char *name;  /* "--db" */
     const char *value; /* what --help calls its value; NULL: a switch */
     const char *help;  /* one line */
+    bool optional;     /* the value may be left out, else follows '='; --no-x is --x=no */
 };
 
 struct mgb_invocation;
@@ -29,8 +30,9 @@ struct mgb_command {
     const char *summary;          /* one line */
     const char *help;             /* further lines for its own --help, or NULL */
     const struct mgb_flag *flags; /* ended by a NULL name; NULL: none */
-    int least_words, most_words;  /* most_words < 0: any number */
-    bool takes_any_flag;          /* flags it does not know are kept for the script */
+    const struct mgb_flag *(*more_flags)(void); /* those of a table kept elsewhere; NULL: none */
+    int least_words, most_words;                /* most_words < 0: any number */
+    bool takes_any_flag;                        /* flags it does not know are kept for the script */
     int (*run)(struct mgb_invocation *in);
 };
 

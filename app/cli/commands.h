@@ -4,7 +4,8 @@
 
 #include "app/cli/cli.h"
 
-extern const struct mgb_command mgb_command_script, mgb_command_devices, mgb_command_models,
+extern const struct mgb_command mgb_command_script, mgb_command_run, mgb_command_plan,
+    mgb_command_check, mgb_command_verify, mgb_command_devices, mgb_command_models,
     mgb_command_query, mgb_command_info;
 
 #endif

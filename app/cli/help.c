@@ -4,8 +4,11 @@
 void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
 {
     for (; flags && flags->name; flags++) {
-        int width = fprintf(out, "  %s%s%s", flags->name, flags->value ? " " : "",
-                            flags->value ? flags->value : "");
+        int width = fprintf(out, "  %s%s%s%s", flags->name,
+                            !flags->value     ? ""
+                            : flags->optional ? "[="
+                                              : " ",
+                            flags->value ? flags->value : "", flags->optional ? "]" : "");
         fprintf(out, "%*s%s\n", width < 26 ? 26 - width : 1, "", flags->help);
     }
 }
@@ -38,6 +41,10 @@ void mgb_help_print_command(FILE *out, const struct mgb_command *command)
     if (command->flags) {
         fputs("\noptions:\n", out);
         mgb_help_print_flags(out, command->flags);
+    }
+    if (command->more_flags) {
+        fputs("\nplacement options:\n", out);
+        mgb_help_print_flags(out, command->more_flags());
     }
     fputs("\noptions of every command:\n", out);
     mgb_help_print_flags(out, mgb_global_flags);

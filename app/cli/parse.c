@@ -9,18 +9,19 @@
 #include <unistd.h>
 
 const struct mgb_flag mgb_global_flags[] = {
-    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)"},
-    {"--backend", "NAME", "auto, cuda, host or sim"},
-    {"--machine", "NAME", "machine file for the simulator"},
-    {"--lua-path", "DIR", "another folder in which require looks; may be repeated"},
-    {"--no-supervisor", NULL, "one process only: for debuggers and sanitizers"},
-    {"--json", NULL, "results as JSON, one object a line"},
-    {"--csv", NULL, "results as CSV (RFC 4180)"},
-    {"--quiet", NULL, "no progress, no remarks"},
-    {"--no-color", NULL, "no colour (also: NO_COLOR, TERM=dumb, not a terminal)"},
-    {"--version", NULL, "print the version"},
-    {"--help", NULL, "print this help; also -h"},
-    {NULL, NULL, NULL}};
+    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",
+     false},
+    {"--backend", "NAME", "auto, cuda, host or sim", false},
+    {"--machine", "NAME", "machine file for the simulator", false},
+    {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},
+    {"--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false},
+    {"--json", NULL, "results as JSON, one object a line", false},
+    {"--csv", NULL, "results as CSV (RFC 4180)", false},
+    {"--quiet", NULL, "no progress, no remarks", false},
+    {"--no-color", NULL, "no colour (also: NO_COLOR, TERM=dumb, not a terminal)", false},
+    {"--version", NULL, "print the version", false},
+    {"--help", NULL, "print this help; also -h", false},
+    {NULL, NULL, NULL, false}};
 
 struct reader { /* the words still to be read */
     struct mgb_invocation *in;
@@ -48,12 +49,44 @@ static const struct mgb_flag *flag_find(const struct mgb_flag *flags, const char
     return NULL;
 }
 
+static const struct mgb_flag *more_flags(const struct mgb_command *command)
+{
+    return command && command->more_flags ? command->more_flags() : NULL;
+}
+
+/* A flag of the command. "--no-x" stands for an x whose value may be left out; *negated tells. */
+static const struct mgb_flag *command_flag_find(const struct mgb_command *command, const char *name,
+                                                size_t length, bool *negated)
+{
+    static const char no[] = "--no-";
+    const struct mgb_flag *lists[] = {command ? command->flags : NULL, more_flags(command)};
+    *negated = false;
+    for (int i = 0; i < 2; i++) {
+        const struct mgb_flag *flag = flag_find(lists[i], name, length);
+        if (flag)
+            return flag;
+    }
+    char positive[64];
+    if (strncmp(name, no, sizeof no - 1) != 0 || length >= sizeof positive)
+        return NULL;
+    snprintf(positive, sizeof positive, "--%.*s", (int)(length - (sizeof no - 1)),
+             name + sizeof no - 1);
+    *negated = true;
+    for (int i = 0; i < 2; i++) {
+        const struct mgb_flag *flag = flag_find(lists[i], positive, strlen(positive));
+        if (flag && flag->optional)
+            return flag;
+    }
+    return NULL;
+}
+
 static const char *flag_nearest(const struct mgb_command *command, const char *name)
 {
     const char *names[128];
     int count = 0;
-    const struct mgb_flag *lists[] = {mgb_global_flags, command ? command->flags : NULL};
-    for (int i = 0; i < 2; i++)
+    const struct mgb_flag *lists[] = {mgb_global_flags, command ? command->flags : NULL,
+                                      more_flags(command)};
+    for (int i = 0; i < 3; i++)
         for (const struct mgb_flag *f = lists[i]; f && f->name && count < 128; f++)
             names[count++] = f->name;
     return mgb_nearest_name(name, names, count);
@@ -105,6 +138,8 @@ static int value_take(struct reader *r, const struct mgb_flag *flag, const char 
                       const char **value)
 {
     *value = equals ? equals + 1 : NULL;
+    if (flag->optional)
+        return -1;
     if (!flag->value && equals)
         return mgb_cli_complain(r->in, MGB_EXIT_USAGE, "%s takes no value", flag->name);
     if (flag->value && !equals) {
@@ -138,9 +173,13 @@ static int flag_take(struct reader *r)
         int code = value_take(r, flag, equals, &value);
         return code >= 0 ? code : global_set(r, flag, value);
     }
-    flag = in->command ? flag_find(in->command->flags, word, length) : NULL;
+    bool negated;
+    flag = command_flag_find(in->command, word, length, &negated);
+    if (flag && negated && equals)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%.*s takes no value", (int)length, word);
     if (flag) {
         int code = value_take(r, flag, equals, &value);
+        value = negated ? "no" : value;
         if (code < 0)
             in->flags[in->flag_count++] = (struct mgb_given){flag->name, value};
         return code;

@@ -1,0 +1,95 @@
+/* See configuration.h. */
+#include "app/cli/configuration.h"
+#include <inttypes.h>
+#include <mgb/text.h>
+#include <string.h>
+
+static void line_print(FILE *out, const char *what, const char *value)
+{
+    fprintf(out, "%-11s%s\n", what, value);
+}
+
+static void model_print(FILE *out, const struct script_open_request *request)
+{
+    char bytes[32];
+    int64_t parameters = mgb_graph_parameters(request->graph);
+    mgb_format_bytes(bytes, sizeof bytes, parameters * (int64_t)sizeof(float));
+    fprintf(out, "%-11s%s, %" PRId64 " parameters (%s)", "model", request->model, parameters,
+            bytes);
+    if (strcmp(request->model_options, "{}") != 0)
+        fprintf(out, ", %s", request->model_options);
+    fputc('\n', out);
+}
+
+/* The towers' devices in merge order, and what they really are. */
+static void devices_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    const struct mgb_effective *e = c->effective;
+    fprintf(out, "%-11s", "devices");
+    for (int i = 0; i < e->tower_count && i < 16; i++) {
+        char name[MGB_DEVICE_NAME_MAX];
+        fprintf(out, "%s ", mgb_device_format(name, c->topology->devices[e->tower_device[i]].name));
+    }
+    if (e->tower_count > 16)
+        fprintf(out, "and %d more ", e->tower_count - 16);
+    const struct mgb_device *first = &c->topology->devices[e->tower_device[0]];
+    fprintf(out, "(%s%s)%s\n", first->label,
+            first->class == MGB_CLASS_CPU && first->name.kind == MGB_DEVICE_GPU
+                ? "; CPU devices that play GPUs"
+                : "",
+            e->oversubscribed ? ", more towers than cores" : "");
+}
+
+/* What was given, and the places; n/a where it has no meaning under the strategy. */
+static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    static const enum mgb_option_id always[] = {MGB_OPTION_STRATEGY, MGB_OPTION_WEIGHTS_AT,
+                                                MGB_OPTION_JOIN_AT,  MGB_OPTION_LOSS_AT,
+                                                MGB_OPTION_SUM_AT,   MGB_OPTION_UPDATE_AT};
+    uint64_t shown = c->request->placement.given;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        shown |= UINT64_C(1) << always[i];
+    shown &= ~(UINT64_C(1) << MGB_OPTION_GPUS | UINT64_C(1) << MGB_OPTION_BATCH |
+               UINT64_C(1) << MGB_OPTION_GLOBAL_BATCH);
+    fprintf(out, "%-11s", "placement");
+    const char *between = "";
+    for (int i = 0; i < MGB_OPTION_COUNT; i++) {
+        char text[512];
+        if (!(shown >> i & 1))
+            continue;
+        mgb_effective_get_text(text, sizeof text, c->effective, c->topology, (enum mgb_option_id)i);
+        fprintf(out, "%s%s=%s", between, mgb_placement_options()[i].name, *text ? text : "n/a");
+        between = " ";
+    }
+    fputc('\n', out);
+    if (c->effective->gave_way[0])
+        line_print(out, "gave way", c->effective->gave_way);
+}
+
+static void memory_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    fprintf(out, "%-11s", "memory");
+    for (int i = 0; i < c->plan->use_count && i < 16; i++) {
+        char name[MGB_DEVICE_NAME_MAX], bytes[32];
+        fprintf(out, "%s%s %s", i ? ", " : "",
+                mgb_device_format(name, c->topology->devices[c->plan->uses[i].device].name),
+                mgb_format_bytes(bytes, sizeof bytes, c->plan->uses[i].peak_bytes));
+    }
+    fputs(c->plan->use_count > 16 ? ", ... (planned)\n" : " (planned)\n", out);
+}
+
+void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    model_print(out, c->request);
+    line_print(out, "data", *c->request->data ? c->request->data : "random");
+    fprintf(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
+    devices_print(out, c);
+    fprintf(out, "%-11s%d for each GPU, %d of all together (%s scaling)\n", "batch",
+            c->effective->batch_per_gpu, c->effective->global_batch,
+            c->effective->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
+    placement_print(out, c);
+    fprintf(out, "%-11s%s, lr %g; seed %" PRIu64 "\n", "training",
+            mgb_optimizer_name(c->request->optimizer.kind), (double)c->request->optimizer.lr,
+            c->request->seed);
+    memory_print(out, c);
+}

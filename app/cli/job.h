@@ -1,0 +1,41 @@
+/* Commands about a model go through the script layer, as a script would: scripts/lib/cli.lua turns their words into a call
+ * of mgb.run, mgb.session or mgb.verify, which finds the model, builds it and opens a session by the services it is given. */
+#ifndef MGB_APP_CLI_JOB_H
+#define MGB_APP_CLI_JOB_H
+
+#include "app/cli/interrupt.h"
+#include "app/cli/settings.h"
+#include "app/script/services.h"
+
+struct mgb_cli_job {
+    const struct mgb_invocation *in;
+    const struct script_services *services;
+    mgb_interrupt_function
+        *stop; /* called with `context` beside ending the script; NULL: nothing more to stop */
+    void *context;
+};
+
+/* `verb` is "run", "session" or "verify"; the model is the first word of the invocation. MGB_INVALID when there is no such
+ * model. `text` receives what to show of a failure (to be freed). */
+enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
+                                const struct mgb_cli_settings *settings, char **text);
+
+/* Tells the user of a failure and gives the exit code. `refused`: the status with which a session was refused, MGB_OK when
+ * none was: what was typed is to blame then. */
+int mgb_cli_job_complain(const struct mgb_invocation *in, enum mgb_status status,
+                         enum mgb_status refused, const char *text);
+
+/* Runs `verb` with the sessions of the hub, which are recorded, and prints a session's configuration when it opens (text
+ * only). Returns the exit code. */
+int mgb_cli_job_measure(struct mgb_invocation *in, const char *verb, bool configuration);
+
+struct mgb_preview;
+
+/* What to make of a preview: returns the exit code, and complains by itself. */
+typedef int mgb_cli_show(const struct mgb_invocation *in, const struct script_open_request *request,
+                         struct mgb_preview *preview);
+
+/* Builds the model and what a run of it would do, and shows that. Nothing is run, nothing recorded. */
+int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show);
+
+#endif

@@ -1,0 +1,77 @@
+/* Commands that only look: instead of a session, a preview is made of what the script layer asks for. See job.h. */
+#include "app/cli/job.h"
+#include <mgb/preview.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct look {
+    const struct mgb_invocation *in;
+    mgb_cli_show *show;
+    bool shown;
+    int code;
+    enum mgb_status refused;
+};
+
+static enum mgb_status preview_open(const struct script_open_request *request,
+                                    struct mgb_preview **out)
+{
+    struct mgb_run_options options = {.graph = request->graph,
+                                      .backend = request->backend,
+                                      .placement = request->placement,
+                                      .fresh = request->fresh,
+                                      .optimizer = request->optimizer,
+                                      .seed = request->seed};
+    if (request->machine || strcmp(request->backend, "sim") == 0)
+        return mgb_fail(MGB_UNSUPPORTED, "backend \"sim\": this version has no simulator; use "
+                                         "\"host\" (CPU devices) or \"cuda\"");
+    return mgb_preview_make(out, &options);
+}
+
+/* Always fails, so that the script ends here. */
+static enum mgb_status look_open(void *context, struct script_session **out,
+                                 const struct script_open_request *request)
+{
+    struct look *look = context;
+    struct mgb_preview *preview;
+    *out = NULL;
+    look->refused = preview_open(request, &preview);
+    if (look->refused != MGB_OK)
+        return look->refused;
+    look->code = look->show(look->in, request, preview);
+    look->shown = true;
+    mgb_preview_free(preview);
+    return mgb_fail(MGB_STATE, "nothing is run");
+}
+
+static void look_progress(void *context, const char *line)
+{
+    (void)context;
+    (void)line;
+}
+
+static bool look_interrupted(void *context)
+{
+    (void)context;
+    return mgb_interrupt_asked();
+}
+
+int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
+{
+    struct mgb_cli_settings settings;
+    struct look look = {.in = in, .show = show};
+    struct script_services services = {.context = &look,
+                                       .open = look_open,
+                                       .progress = look_progress,
+                                       .restartable = look_progress,
+                                       .interrupted = look_interrupted};
+    struct mgb_cli_job job = {.in = in, .services = &services};
+    enum mgb_status status = mgb_cli_settings_make(&settings, in);
+    if (status != MGB_OK)
+        return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
+    char *text;
+    status = mgb_cli_job_run(&job, "session", &settings, &text);
+    int code = look.shown ? look.code : mgb_cli_job_complain(in, status, look.refused, text);
+    free(text);
+    mgb_cli_settings_done(&settings);
+    return code;
+}

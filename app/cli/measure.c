@@ -1,0 +1,74 @@
+/* Commands that really run something: the hub's services with an open that watches. See job.h. */
+#include "app/cli/configuration.h"
+#include "app/cli/hub.h"
+#include "app/cli/job.h"
+#include <stdlib.h>
+
+struct measurement {
+    struct mgb_cli_hub hub;
+    bool configuration; /* to be printed at the first open */
+    enum mgb_status refused;
+};
+
+static void configuration_show(struct measurement *m, const struct script_open_request *request,
+                               const struct mgb_run *run)
+{
+    struct mgb_cli_configuration c = {.request = request,
+                                      .backend = mgb_run_backend(run),
+                                      .remark = mgb_run_remark(run),
+                                      .topology = mgb_run_topology(run),
+                                      .effective = mgb_run_effective(run),
+                                      .plan = mgb_run_plan(run)};
+    mgb_cli_configuration_print(stdout, &c);
+    fflush(stdout);
+    m->configuration = false;
+}
+
+/* Services carry the hub as their context, and a process runs one command. */
+static struct measurement *watching;
+
+static enum mgb_status watched_open(void *context, struct script_session **out,
+                                    const struct script_open_request *request)
+{
+    struct measurement *m = watching;
+    m->refused = m->hub.services.open(context, out, request);
+    if (m->refused == MGB_OK && m->configuration)
+        configuration_show(m, request, m->hub.services.engine(*out));
+    return m->refused;
+}
+
+static int measurement_run(struct measurement *m, const char *verb,
+                           const struct mgb_cli_settings *settings)
+{
+    const struct mgb_invocation *in = m->hub.in;
+    char *text = NULL;
+    struct script_services watched = m->hub.services;
+    watched.open = watched_open;
+    watching = m;
+    struct mgb_cli_job job = {
+        .in = in, .services = &watched, .stop = mgb_cli_hub_interrupt, .context = &m->hub};
+    enum mgb_status status = mgb_cli_job_run(&job, verb, settings, &text);
+    int code = status == MGB_OK ? MGB_EXIT_OK : mgb_cli_job_complain(in, status, m->refused, text);
+    free(text);
+    if (status == MGB_OK && in->format == MGB_TABLE_TEXT && !in->quiet)
+        printf("repeat with: %s\n", m->hub.command);
+    return code;
+}
+
+int mgb_cli_job_measure(struct mgb_invocation *in, const char *verb, bool configuration)
+{
+    struct mgb_cli_settings settings;
+    struct measurement m = {.refused = MGB_OK};
+    enum mgb_status status = mgb_cli_settings_make(&settings, in);
+    if (status != MGB_OK)
+        return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
+    int code = MGB_EXIT_FAILED;
+    if (mgb_cli_hub_open(&m.hub, in, NULL, false) == MGB_OK) {
+        m.configuration = configuration && in->format == MGB_TABLE_TEXT && !in->quiet;
+        code = mgb_cli_hub_close(&m.hub, measurement_run(&m, verb, &settings));
+    } else {
+        mgb_cli_complain(in, code, "%s", mgb_message_get());
+    }
+    mgb_cli_settings_done(&settings);
+    return code;
+}

@@ -1,0 +1,39 @@
+/* mgbench verify: do two placements train the same, step by step? */
+#include "app/cli/commands.h"
+#include "app/cli/job.h"
+
+static int verify_run(struct mgb_invocation *in)
+{
+    if (!mgb_cli_find_flag(in, "--against"))
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "verify: --against is missing: the other placement comes after it");
+    return mgb_cli_job_measure(in, "verify", false);
+}
+
+static const struct mgb_flag verify_flags[] = {
+    {"--against", NULL, "placement options after it are the other side's", false},
+    {"--steps", "N", "steps to compare (default: 20)", false},
+    {"--tolerance", "N",
+     "relative difference of losses that is allowed (default: 0, to the last bit)", false},
+    {"--seed", "N", "of initial values, data order and dropout (default: 1)", false},
+    {"--data", "NAME", "random (default: one batch, again and again), digits or mnist", false},
+    MGB_CLI_OPTIMIZER_FLAGS,
+    MGB_CLI_MODEL_FLAGS,
+    {NULL, NULL, NULL, false}};
+
+const struct mgb_command mgb_command_verify = {
+    .name = "verify",
+    .usage = "MODEL [options] --against [placement options]",
+    .summary = "do two placements train the same, step by step?",
+    .help = MGB_CLI_MODEL_HELP
+    "Options before --against hold for both sides, those after it change the second one; NAME=nil\n"
+    "takes one back. Exit code 1 when they differ.\n"
+    "\n"
+    "example: mgbench verify mnist_cnn --gpus 2 --cpu-merge --against --cpu-merge=no\n" //
+    MGB_CLI_REFUSAL_HELP,
+    .flags = verify_flags,
+    .more_flags = mgb_cli_placement_flags,
+    .least_words = 1,
+    .most_words = 1,
+    .run = verify_run,
+};
