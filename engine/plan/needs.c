@@ -31,23 +31,28 @@ static void runs_mark(struct mgb_planner *planner)
     needs_close(graph, planner->runs);
 }
 
+static enum mgb_status crossing_refuse(const struct mgb_graph *graph, const struct mgb_node *node,
+                                       const struct mgb_node *maker)
+{
+    return mgb_fail(MGB_UNSUPPORTED,
+                    "plan of '%s': %s '%s' takes '%s', which has no batch axis; under strategy "
+                    "outputs the loss sees joined outputs only: use another strategy",
+                    graph->name, mgb_op_name(node->kind), node->name, maker->name);
+}
+
+/* What is joined or sent back is cut by rows. */
 static enum mgb_status crossing_mark(struct mgb_planner *planner, const struct mgb_node *node,
                                      int tensor)
 {
     const struct mgb_graph *graph = planner->graph;
     const struct mgb_node *maker = &graph->nodes[graph->tensors[tensor].node];
-    if (node->section == MGB_SECTION_HEAD && maker->section != MGB_SECTION_HEAD &&
-        maker->kind != MGB_OP_INPUT) {
-        if (!graph->tensors[tensor].batched)
-            return mgb_fail(MGB_UNSUPPORTED,
-                            "plan of '%s': %s '%s' takes '%s', which has no batch axis; under "
-                            "strategy outputs the loss "
-                            "sees joined outputs only: use another strategy",
-                            graph->name, mgb_op_name(node->kind), node->name, maker->name);
-        planner->joined[tensor] = true;
-    }
-    if (node->section == MGB_SECTION_BACKWARD && maker->section == MGB_SECTION_HEAD)
-        planner->returned[tensor] = true;
+    bool joined = node->section == MGB_SECTION_HEAD && maker->section != MGB_SECTION_HEAD &&
+                  maker->kind != MGB_OP_INPUT;
+    bool returned = node->section == MGB_SECTION_BACKWARD && maker->section == MGB_SECTION_HEAD;
+    if ((joined || returned) && !graph->tensors[tensor].batched)
+        return crossing_refuse(graph, node, maker);
+    planner->joined[tensor] |= joined;
+    planner->returned[tensor] |= returned;
     return MGB_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void machine_make(struct mgb_topology *out, int gpus)
+void plan_machine_make(struct mgb_topology *out, int gpus)
 {
     *out = (struct mgb_topology){.machine = "test", .device_count = gpus + 1};
     out->devices = mgb_alloc((size_t)(gpus + 1) * sizeof *out->devices);
@@ -72,7 +72,7 @@ void plan_world_make(struct plan_world *out, const struct mgb_graph *graph,
     out->topology = mgb_alloc(sizeof *out->topology);
     out->placement = mgb_alloc(sizeof *out->placement);
     assert_true(out->topology && out->placement);
-    machine_make(out->topology, setup->gpus);
+    plan_machine_make(out->topology, setup->gpus);
     placement_make(out->placement, graph, setup);
     out->request =
         (struct mgb_plan_request){.kind = setup->evaluate ? MGB_PLAN_EVALUATE : MGB_PLAN_TRAIN,

@@ -24,6 +24,9 @@ struct plan_setup {
     const struct mgb_fact_source *facts;
 };
 
+/* The machine alone; free it with mgb_topology_done. */
+void plan_machine_make(struct mgb_topology *out, int gpus);
+
 struct plan_world { /* what a plan borrows; may be moved */
     struct mgb_topology *topology;
     struct mgb_effective *placement;

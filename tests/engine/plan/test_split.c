@@ -3,7 +3,6 @@
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 #include "tests/support/plan.h"
-#include <math.h>
 
 struct fixture {
     struct mgb_graph *graph;
@@ -189,6 +188,24 @@ static void more_rows_than_the_batch_are_refused(void **state)
     mgb_graph_free(graph);
 }
 
+static void a_model_with_all_variables_frozen_still_has_plans(void **state)
+{
+    (void)state;
+    for (int strategy = MGB_OUTPUTS; strategy <= MGB_INDEPENDENT; strategy++) {
+        struct plan_setup setup = {.strategy = (enum mgb_strategy)strategy, .gpus = 2, .batch = 8};
+        struct fixture f = {.graph = model_mlp()};
+        setup.optimizer = mgb_optimizer_default(MGB_ADAM);
+        setup.optimizer.clip_norm = 1;
+        for (int v = 0; v < 4; v++)
+            assert_ok(mgb_graph_freeze(f.graph, v, true));
+        f.plan = plan_make(&f.world, f.graph, &setup);
+        assert_ok(mgb_plan_verify(f.plan));
+        assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE), 0);
+        assert_int_equal(plan_count_tasks(f.plan, MGB_TASK_COMPUTE, MGB_PHASE_BACKWARD), 0);
+        fixture_done(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test(alike_towers_are_stored_once),
         cmocka_unit_test(the_listed_order_is_the_order_of_rows_and_sums),
         cmocka_unit_test(copies_by_rows_tile_the_joined_tensor),
+        cmocka_unit_test(a_model_with_all_variables_frozen_still_has_plans),
         cmocka_unit_test(more_rows_than_the_batch_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
