@@ -187,17 +187,62 @@ static int graph_facts(lua_State *L)
     return 3;
 }
 
-/* metrics() -> { names in order } */
-static int graph_metrics(lua_State *L)
+typedef int named_function(const struct mgb_graph *graph, int index, const char **name);
+
+static int names_push(lua_State *L, int count, named_function *at)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
-    int count = mgb_graph_metric_count(graph);
     lua_createtable(L, count, 0);
     for (int i = 0; i < count; i++) {
         const char *name;
-        mgb_graph_metric_at(graph, i, &name);
+        at(graph, i, &name);
         lua_pushstring(L, name);
         lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/* inputs(), outputs(), metrics() -> { names in order } */
+static int graph_inputs(lua_State *L)
+{
+    return names_push(L, mgb_graph_input_count(mgb_script_graph(L, 1)), mgb_graph_input_at);
+}
+
+static int graph_outputs(lua_State *L)
+{
+    return names_push(L, mgb_graph_output_count(mgb_script_graph(L, 1)), mgb_graph_output_at);
+}
+
+static int graph_metrics(lua_State *L)
+{
+    return names_push(L, mgb_graph_metric_count(mgb_script_graph(L, 1)), mgb_graph_metric_at);
+}
+
+/* variables() -> { { name =, scope =, shape =, parameters =, trainable = } } by number, copies of towers left out */
+static int graph_variables(lua_State *L)
+{
+    const struct mgb_graph *graph = mgb_script_graph(L, 1);
+    int count = mgb_graph_variable_count(graph), made = 0;
+    lua_createtable(L, count, 0);
+    for (int i = 0; i < count; i++) {
+        struct mgb_variable_info info = mgb_graph_variable_at(graph, i);
+        char shape[96];
+        if (info.twin >= 0)
+            continue;
+        lua_createtable(L, 0, 6);
+        lua_pushinteger(L, i);
+        lua_setfield(L, -2, "number");
+        lua_pushstring(L, info.name);
+        lua_setfield(L, -2, "name");
+        lua_pushstring(L, info.scope);
+        lua_setfield(L, -2, "scope");
+        lua_pushstring(L, mgb_shape_format(shape, sizeof shape, &info.shape));
+        lua_setfield(L, -2, "shape");
+        lua_pushinteger(L, info.count);
+        lua_setfield(L, -2, "parameters");
+        lua_pushboolean(L, info.trainable);
+        lua_setfield(L, -2, "trainable");
+        lua_rawseti(L, -2, ++made);
     }
     return 1;
 }
@@ -232,27 +277,19 @@ void mgb_script_read_shape(lua_State *L, int index, struct mgb_shape *out)
 
 void mgb_script_bind_graph(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"begin_scope", scope_begin},
-                                       {"end_scope", scope_end},
-                                       {"begin_device", device_begin},
-                                       {"end_device", device_end},
-                                       {"begin_shared", shared_begin},
-                                       {"end_shared", shared_end},
-                                       {"begin_tower", tower_begin},
-                                       {"end_tower", tower_end},
-                                       {"input", graph_input},
-                                       {"variable", graph_variable},
-                                       {"value", variable_read},
-                                       {"freeze", variable_freeze},
-                                       {"output", graph_output},
-                                       {"loss", graph_loss},
-                                       {"metric", graph_metric},
-                                       {"finish", graph_finish},
-                                       {"shape", tensor_shape},
-                                       {"facts", graph_facts},
-                                       {"metrics", graph_metrics},
-                                       {"text", graph_text},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"begin_scope", scope_begin},   {"end_scope", scope_end},
+        {"begin_device", device_begin}, {"end_device", device_end},
+        {"begin_shared", shared_begin}, {"end_shared", shared_end},
+        {"begin_tower", tower_begin},   {"end_tower", tower_end},
+        {"input", graph_input},         {"variable", graph_variable},
+        {"value", variable_read},       {"freeze", variable_freeze},
+        {"output", graph_output},       {"loss", graph_loss},
+        {"metric", graph_metric},       {"finish", graph_finish},
+        {"shape", tensor_shape},        {"facts", graph_facts},
+        {"metrics", graph_metrics},     {"inputs", graph_inputs},
+        {"outputs", graph_outputs},     {"variables", graph_variables},
+        {"text", graph_text},           {NULL, NULL}};
     luaL_newmetatable(L, GRAPH);
     lua_pushcfunction(L, graph_free);
     lua_setfield(L, -2, "__gc");

@@ -54,10 +54,6 @@ static inline struct mgb_script *mgb_script_of(lua_State *L)
     return *(struct mgb_script **)lua_getextraspace(L);
 }
 
-/* Runs a C function with `argument` as a light userdata, protected as a script is. */
-enum mgb_status mgb_script_run_function(struct mgb_script *script, lua_CFunction function,
-                                        void *argument);
-
 /* Raises this thread's engine message as a Lua error at the calling script line. */
 int mgb_script_raise(lua_State *L, enum mgb_status status);
 /* Raises a message of the bindings' own there; `format` as in lua_pushfstring. */

@@ -145,9 +145,35 @@ static const char *role_name(enum mgb_role role)
     return "?";
 }
 
-static void storage_push(lua_State *L, const struct mgb_plan *plan,
-                         const struct mgb_storage *storage, int tower)
+/* Why a variable's bytes lie where they lie. */
+static const char *storage_reason(const struct mgb_effective *effective,
+                                  const struct mgb_storage *storage,
+                                  const struct mgb_variable_info *info)
 {
+    switch (storage->role) {
+    case MGB_ROLE_MASTER:
+        if (info->twin >= 0)
+            return "made again by a later tower";
+        return !effective->home            ? "mirrored: every GPU has it, this one is read from"
+               : effective->weights_spread ? "weights spread over the GPUs by bytes"
+               : effective->relocated      ? "weights relocated: weights_at or cpu_relocation"
+               : info->device.kind != MGB_DEVICE_UNSET ? "the model's device scope"
+                                                       : "no other place given: the first GPU";
+    case MGB_ROLE_REPLICA:
+        return "the copy that a tower on this device computes with";
+    case MGB_ROLE_SLOT:
+        return effective->home ? "optimizer state, where the update runs"
+                               : "optimizer state, mirrored";
+    case MGB_ROLE_LEFTOVER:
+        return "left behind by relocation = clone";
+    }
+    return "";
+}
+
+static void storage_push(lua_State *L, const struct mgb_run *run, const struct mgb_storage *storage,
+                         int tower)
+{
+    const struct mgb_plan *plan = mgb_run_plan(run);
     struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, storage->variable);
     struct mgb_place place = mgb_plan_place(plan, storage->buffer, tower);
     bool twin = storage->role == MGB_ROLE_MASTER && info.twin >= 0;
@@ -163,6 +189,7 @@ static void storage_push(lua_State *L, const struct mgb_plan *plan,
     text_set(L, "device", device);
     text_set(L, "role", twin ? "duplicate" : role_name(storage->role));
     text_set(L, "storage", identity);
+    text_set(L, "why", storage_reason(mgb_run_effective(run), storage, &info));
     if (storage->slot >= 0)
         text_set(L, "slot", mgb_optimizer_slot_name(&plan->optimizer, storage->slot));
     if (tower >= 0)
@@ -174,7 +201,8 @@ static void storage_push(lua_State *L, const struct mgb_plan *plan,
 /* variables() -> a list of storages */
 static int run_variables(lua_State *L)
 {
-    const struct mgb_plan *plan = mgb_run_plan(run_get(L, 1));
+    const struct mgb_run *run = run_get(L, 1);
+    const struct mgb_plan *plan = mgb_run_plan(run);
     int count = 0;
     lua_createtable(L, plan->storage_count, 0);
     for (int i = 0; i < plan->storage_count; i++) {
@@ -182,13 +210,13 @@ static int run_variables(lua_State *L)
         int class = plan->buffers[storage->buffer].class;
         for (int tower = 0; tower < plan->tower_count; tower++) {
             if (storage->tower != MGB_EACH_TOWER) {
-                storage_push(L, plan, storage, storage->tower);
+                storage_push(L, run, storage, storage->tower);
                 lua_rawseti(L, -2, ++count);
                 break;
             }
             if (plan->towers[tower].class != class)
                 continue;
-            storage_push(L, plan, storage, tower);
+            storage_push(L, run, storage, tower);
             lua_rawseti(L, -2, ++count);
         }
     }

@@ -12,9 +12,6 @@
 #include "app/script/mgb_lua_sweep.h"
 #include "app/script/mgb_lua_table.h"
 #include "app/script/mgb_lua_verify.h"
-#include "app/script/model.h"
-
-#define LENT "mgb.lent" /* registry: the table of the built-in Lua */
 
 void mgb_script_open_library(lua_State *L)
 {
@@ -43,34 +40,5 @@ void mgb_script_open_library(lua_State *L)
         lua_pushvalue(L, mgb + 1);
         lua_call(L, 3, 0);
     }
-    lua_setfield(L, LUA_REGISTRYINDEX, LENT);
-}
-
-struct build {
-    struct mgb_built_model *out;
-    const char *name;
-    const struct mgb_placement *placement;
-};
-
-static int model_build(lua_State *L)
-{
-    const struct build *build = lua_touserdata(L, 1);
-    const struct mgb_placement *p = build->placement;
-    lua_getfield(L, LUA_REGISTRYINDEX, LENT);
-    lua_getfield(L, -1, "model_build");
-    lua_pushstring(L, build->name);
-    lua_pushinteger(L, p->listed ? p->listed : p->gpus ? p->gpus : 1);
-    lua_call(L, 2, 3);
-    *build->out =
-        (struct mgb_built_model){lua_tostring(L, -3), lua_tostring(L, -2), mgb_script_graph(L, -1)};
-    for (int i = 0; i < 3; i++)
-        luaL_ref(L, LUA_REGISTRYINDEX); /* alive as long as the state */
-    return 0;
-}
-
-enum mgb_status mgb_script_build_model(struct mgb_script *script, struct mgb_built_model *out,
-                                       const char *name, const struct mgb_placement *placement)
-{
-    struct build build = {out, name, placement};
-    return mgb_script_run_function(script, model_build, &build);
+    lua_pop(L, 1);
 }

@@ -211,20 +211,12 @@ void mgb_script_free(struct mgb_script *script)
 struct main_job {
     const char *path, *text;
     const char *inner; /* chunk name of a text that is part of the program */
-    lua_CFunction function; /* instead of both, called with `argument` */
-    void *argument;
 };
 
 static int main_run(lua_State *L)
 {
     struct mgb_script *script = mgb_script_of(L);
     const struct main_job *job = lua_touserdata(L, 1);
-    if (job->function) {
-        lua_pushcfunction(L, job->function);
-        lua_pushlightuserdata(L, job->argument);
-        lua_call(L, 1, 0);
-        return 0;
-    }
     if (job->path) {
         mgb_script_load_file(L, job->path);
     } else {
@@ -287,12 +279,6 @@ enum mgb_status mgb_script_run_text(struct mgb_script *script, const char *text)
     free(script->script_dir);
     script->script_dir = NULL;
     return main_call(script, (struct main_job){.text = text});
-}
-
-enum mgb_status mgb_script_run_function(struct mgb_script *script, lua_CFunction function,
-                                        void *argument)
-{
-    return main_call(script, (struct main_job){.function = function, .argument = argument});
 }
 
 enum mgb_status mgb_script_run_inner(struct mgb_script *script, const char *text)

@@ -182,8 +182,32 @@ end
 
 function model_type.__tostring(model) return "model " .. model.name end
 
-function model_type.__index(model, name)
-  host.fail(("a model has no field '%s': there is name"):format(tostring(name)))
+local summary_type = {}
+
+function summary_type.__tostring(s)
+  local lines = { ("model %s: %d parameters, %.4g million operations an example forward"):format(s.name, s.parameters,
+    s.forward_flops / 1e6) }
+  for _, v in ipairs(s.variables) do
+    lines[#lines + 1] = ("  %-32s %-16s %10d%s"):format(v.name, v.shape, v.parameters, v.trainable and "" or "  frozen")
+  end
+  lines[#lines + 1] = ("inputs %s; outputs %s"):format(table.concat(s.inputs, ", "), table.concat(s.outputs, ", "))
+  return table.concat(lines, "\n")
+end
+
+-- What the model is by itself, whatever the placement.
+local methods = {}
+
+function methods.summary(model)
+  local graph, options = host.graph_build(model)
+  local parameters, flops, digest = graph:facts()
+  return setmetatable({ name = model.name, options = options, parameters = parameters, forward_flops = flops,
+    digest = digest, inputs = graph:inputs(), outputs = graph:outputs(), metrics = graph:metrics(),
+    variables = graph:variables(), text = graph:text() }, summary_type)
+end
+
+function model_type.__index(_, name)
+  return methods[name] or
+    host.fail(("a model has no field '%s': there are name and summary()"):format(tostring(name)))
 end
 
 function nn.model(name, fn, spec)
@@ -236,11 +260,4 @@ function host.graph_build(model, towers)
   end
   build.graph:finish()
   return build.graph, host.json(options_merged(s))
-end
-
--- For commands: name, options as JSON and graph of the model of a name.
-function host.model_build(name, towers)
-  local model = mgb.model(name)
-  local graph, options = host.graph_build(model, host.built_by_tower(model) and towers or nil)
-  return model.name, options, graph
 end

@@ -112,6 +112,8 @@ function host.result_make(s, figures, losses)
   end
   result.remark = facts.gave_way ~= "" and facts.gave_way or facts.remark ~= "" and facts.remark or nil
   result.model, result.losses, result.seed = s.model, losses, s.seed
+  result.parallel = facts.gpus > 1 -- one GPU is the baseline of others, not a parallel run
+  result.traffic = s.session:plan().traffic
   result.towers = facts.towers
   result.placement = { asked = asked, effective = effective }
   result.memory = s.session:memory()

@@ -60,6 +60,22 @@ function methods.set(session, given)
   return change
 end
 
+-- Freezes a variable ("dense/kernel"), or all of a scope ("dense"), from the next step on; false: trains it again.
+function methods.freeze(session, name, frozen)
+  local s = state_of(session, "freeze")
+  local found = false
+  if frozen == nil then frozen = true end
+  for _, v in ipairs(s.graph:variables()) do
+    if v.name == name or v.name:sub(1, #tostring(name) + 1) == tostring(name) .. "/" then
+      s.graph:freeze(v.number, frozen)
+      found = true
+    end
+  end
+  if not found then host.fail("s:freeze: the model has no variable or scope " .. host.describe(name)) end
+  local change, status, message = s.session:set(s.request.placement)
+  return change or host.raise(status, message)
+end
+
 -- The figures of the segment in force.
 function methods.figures(session)
   local s = state_of(session, "figures")

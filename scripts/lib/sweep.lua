@@ -129,7 +129,9 @@ end
 local function speedups_fill(rows, keys, says)
   for _, row in ipairs(rows) do
     local base = row.examples_per_s and baseline_find(row, rows, keys, says)
+    row.baseline = row.baseline or false
     if base and base.examples_per_s then
+      base.baseline = true
       row.speedup = row.examples_per_s / base.examples_per_s
       row.efficiency = row.speedup * gpu_count(base) / gpu_count(row)
     end
