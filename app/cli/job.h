@@ -15,8 +15,10 @@ struct mgb_cli_job {
     void *context;
 };
 
-/* `verb` is "run", "session" or "verify"; the model is the first word of the invocation. MGB_INVALID when there is no such
- * model. `text` receives what to show of a failure (to be freed). */
+/* Reads the flags; MGB_INVALID when they or the model's name, the first word, cannot be. */
+enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct mgb_invocation *in);
+
+/* `verb` is "run", "session" or "verify". `text` receives what to show of a failure (to be freed). */
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
                                 const struct mgb_cli_settings *settings, char **text);
 

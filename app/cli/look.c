@@ -65,7 +65,7 @@ int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
                                        .restartable = look_progress,
                                        .interrupted = look_interrupted};
     struct mgb_cli_job job = {.in = in, .services = &services};
-    enum mgb_status status = mgb_cli_settings_make(&settings, in);
+    enum mgb_status status = mgb_cli_job_prepare(&settings, in);
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     char *text;

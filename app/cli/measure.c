@@ -59,7 +59,7 @@ int mgb_cli_job_measure(struct mgb_invocation *in, const char *verb, bool config
 {
     struct mgb_cli_settings settings;
     struct measurement m = {.refused = MGB_OK};
-    enum mgb_status status = mgb_cli_settings_make(&settings, in);
+    enum mgb_status status = mgb_cli_job_prepare(&settings, in);
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     int code = MGB_EXIT_FAILED;

@@ -2,6 +2,7 @@
  * it. Every refusal names the word and, where one is near, what was probably meant. */
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
+#include "app/cli/interrupt.h"
 #include <mgb/text.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ struct reader { /* the words still to be read */
 
 int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *format, ...)
 {
+    if (mgb_interrupt_pipe_closed()) /* that, not `format`, is why it failed, and is no fault */
+        return code;
     va_list args;
     va_start(args, format);
     fprintf(stderr, "%s: ", in->program);

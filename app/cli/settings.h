@@ -49,4 +49,7 @@ enum mgb_status mgb_cli_settings_make(struct mgb_cli_settings *out,
                                       const struct mgb_invocation *in);
 void mgb_cli_settings_done(struct mgb_cli_settings *settings);
 
+/* MGB_INVALID when there is no model of that name, or no such file. */
+enum mgb_status mgb_cli_model_check(const struct mgb_invocation *in, const char *model);
+
 #endif
