@@ -1,12 +1,13 @@
 /* Does a plan fit? Compares what it needs with the limit of each device before anything is allocated. */
 #include <mgb/plan.h>
 
-static int64_t lasting_find(const struct mgb_plan *plan, int device)
+/* Lasting bytes of a plan (NULL: none) on `device`; devices come in rising order, as `uses` has them. */
+static int64_t lasting_next(const struct mgb_plan *plan, int device, int *at)
 {
-    for (int i = 0; plan && i < plan->use_count; i++)
-        if (plan->uses[i].device == device)
-            return plan->uses[i].lasting_bytes;
-    return 0;
+    while (plan && *at < plan->use_count && plan->uses[*at].device < device)
+        ++*at;
+    bool there = plan && *at < plan->use_count && plan->uses[*at].device == device;
+    return there ? plan->uses[*at].lasting_bytes : 0;
 }
 
 static int64_t device_limit(const struct mgb_plan *plan, int device, int64_t gpu_memory)
@@ -21,10 +22,11 @@ static int64_t device_limit(const struct mgb_plan *plan, int device, int64_t gpu
 enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also,
                                int64_t gpu_memory)
 {
+    int at = 0;
     for (int i = 0; i < plan->use_count; i++) {
         const struct mgb_device_use *use = &plan->uses[i];
         int64_t limit = device_limit(plan, use->device, gpu_memory);
-        int64_t move = use->lasting_bytes + lasting_find(also, use->device);
+        int64_t move = use->lasting_bytes + lasting_next(also, use->device, &at);
         int64_t need = move > use->peak_bytes ? move : use->peak_bytes;
         if (limit == 0 || need <= limit)
             continue;

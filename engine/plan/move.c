@@ -211,22 +211,23 @@ static void buffers_move(struct move *m)
         m->planner.buffers.at[b].last = end;
 }
 
-static int64_t lasting_at(const struct mgb_plan *plan, int device)
+/* Lasting bytes of a plan on `device`; devices are asked for in rising order, as `uses` has them. */
+static int64_t lasting_next(const struct mgb_plan *plan, int device, int *at)
 {
-    for (int i = 0; i < plan->use_count; i++)
-        if (plan->uses[i].device == device)
-            return plan->uses[i].lasting_bytes;
-    return 0;
+    while (*at < plan->use_count && plan->uses[*at].device < device)
+        ++*at;
+    bool there = *at < plan->use_count && plan->uses[*at].device == device;
+    return there ? plan->uses[*at].lasting_bytes : 0;
 }
 
 /* Both sides count: the old arena goes only when the move is done. */
 static void uses_fill(struct move *m)
 {
     struct mgb_plan *plan = m->planner.plan;
-    int devices = plan->topology->device_count;
+    int devices = plan->topology->device_count, new = 0, old = 0;
     plan->uses = mgb_plan_alloc(&m->planner, (size_t)devices, sizeof *plan->uses);
     for (int d = 0; plan->uses && d < devices; d++) {
-        int64_t after = lasting_at(m->to, d), before = lasting_at(m->from, d);
+        int64_t after = lasting_next(m->to, d, &new), before = lasting_next(m->from, d, &old);
         if (after + before > 0)
             plan->uses[plan->use_count++] = (struct mgb_device_use){
                 .device = d, .lasting_bytes = after, .peak_bytes = after + before};

@@ -36,6 +36,12 @@ static void plan_check(const struct plan_setup *setup, int most_classes)
     assert_true(plan->storage_count < 10 * graph->variable_count);
     assert_true(plan->traffic_count <= 5 * TOWERS);
     assert_ok(mgb_plan_verify(plan));
+    assert_ok(mgb_plan_admit(plan, plan, 0));
+    struct mgb_plan *move;
+    assert_ok(mgb_plan_make_move(&move, plan, plan));
+    assert_true(move->task_count < 10 * graph->variable_count);
+    assert_ok(mgb_plan_verify(move));
+    mgb_plan_free(move);
     mgb_plan_free(plan);
     plan_world_done(&world);
     mgb_graph_free(graph);
