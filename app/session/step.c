@@ -121,7 +121,9 @@ static bool step_done(void *context, const struct mgb_step_result *result)
         push_tasks(session, result);
     }
     atomic_store(&session->heartbeat_ns, session_clock_ns());
-    return !(result->epoch_end && session->epochs_left > 0 && --session->epochs_left == 0);
+    if (result->epoch_end && session->epochs_left > 0) /* the engine stops by itself after each */
+        session->epochs_left--;
+    return true;
 }
 
 /* Resident bytes of this process, or unknown. */
