@@ -17,7 +17,7 @@ int mgb_plan_add_buffer(struct mgb_planner *planner, const char *name, int class
 int mgb_plan_add_lasting(struct mgb_planner *planner, const char *name, int class, int place,
                          enum mgb_memory_category category, int64_t bytes);
 
-/* A task on the compute queue of `stage`'s device (or of `device` for the root), without operands yet. */
+/* A task on the compute queue of `place` (MGB_SELF or a device), without operands yet. */
 int mgb_plan_add_task(struct mgb_planner *planner, enum mgb_task_kind kind, enum mgb_phase phase,
                       int class, int place, const char *name);
 void mgb_plan_add_operand(struct mgb_planner *planner,
@@ -35,7 +35,7 @@ struct mgb_operand mgb_plan_nowhere(void);
 
 /* The device that MGB_SELF or a device means for the first tower of `class`. */
 int mgb_plan_device(const struct mgb_planner *planner, int class, int place);
-/* The device of that name in the topology's /cpu:0 is index 0. */
+/* /cpu:0 in every topology. */
 #define MGB_HOST_DEVICE 0
 
 bool mgb_plan_trains(const struct mgb_planner *planner,
