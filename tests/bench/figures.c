@@ -5,6 +5,7 @@
 #include "tests/support/model.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct bench bench_make(int argc, char **argv)
 {
@@ -37,6 +38,22 @@ int bench_steps(const struct bench *bench)
     return bench->warm_up + bench->steps;
 }
 
+static int64_t cpu_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void bench_keep(struct bench *bench, int64_t ns)
+{
+    bench->ns[bench->kept++] = ns;
+    if (bench->kept == bench->warm_up)
+        bench->cpu_ns = -cpu_clock_ns();
+    if (bench->kept == bench_steps(bench))
+        bench->cpu_ns += cpu_clock_ns();
+}
+
 static int compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -49,7 +66,8 @@ void bench_print(const char *name, struct bench *bench, double loss)
     int n = bench->steps;
     qsort(ns, (size_t)n, sizeof *ns, compare);
     double median = 0.5 * (double)(ns[(n - 1) / 2] + ns[n / 2]);
-    printf("%s batch=%d threads=%d steps=%d median_ms=%.3f min_ms=%.3f tenth_ms=%.3f loss=%.9g\n",
+    printf("%s batch=%d threads=%d steps=%d median_ms=%.3f min_ms=%.3f tenth_ms=%.3f cpu_ms=%.3f "
+           "loss=%.9g\n",
            name, bench->batch, bench->threads, n, median * 1e-6, (double)ns[0] * 1e-6,
-           (double)ns[n / 10] * 1e-6, loss);
+           (double)ns[n / 10] * 1e-6, (double)bench->cpu_ns / n * 1e-6, loss);
 }

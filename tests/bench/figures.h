@@ -11,14 +11,18 @@ struct bench {
     struct mgb_optimizer optimizer;
     uint64_t seed;
     struct training_data data;
-    int64_t *ns; /* of each step, the first `warm_up` not counted */
-    int warm_up;
+    int warm_up, kept; /* steps not counted; steps kept so far */
+    int64_t *ns;       /* of each step */
+    int64_t cpu_ns;    /* of the process over the counted steps */
 };
 
 /* Arguments: [batch] [threads] [steps]. */
 struct bench bench_make(int argc, char **argv);
 void bench_free(struct bench *bench);
-/* One line: batch, threads, median, least and tenth percentile in ms, the last loss. */
+/* After every step, in order. */
+void bench_keep(struct bench *bench, int64_t ns);
+/* One line: batch, threads, median, least and tenth percentile of a step in ms, its mean CPU time
+ * (which other programs disturb less), the last loss. */
 void bench_print(const char *name, struct bench *bench, double loss);
 
 int bench_steps(const struct bench *bench); /* warm-up included */

@@ -1,20 +1,22 @@
-/* Runs two commands in turn and compares a figure that each prints as name=value:
- *     bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A [argument ...] -- B [argument ...]
- * Prints the ratio scale * A / B of the medians and the median of the ratios pair by pair, each with a 95 % interval from
- * 2000 resamples of the pairs (fixed seed). Who goes first changes from pair to pair. -e: a figure that both must print
- * alike. Exit code 1 when a command fails, 2 for wrong usage. */
+/* Runs two commands in turn and compares a figure that each prints as "name=value" or "name value":
+ *     bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A [argument ...] [-- B [argument ...]]
+ * Prints the ratio scale * A / B of the medians, and the median of the ratios pair by pair, each with a 95 % interval from
+ * 2000 resamples of the pairs (fixed seed); of one command its median. Who goes first changes from pair to pair. The
+ * figure wall_ms is the time that a command takes, from its start to its end. -e: a figure that both must print alike.
+ * Exit code 1 when a command fails, 2 for wrong usage. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 200, RESAMPLES = 2000 };
 
 struct pairs {
-    int count;
+    int count, sides; /* sides: commands */
     double scale;
     const char *figure, *equal;
     char **command[2];
@@ -55,28 +57,39 @@ static void output_get(char *out, size_t size, char **command)
 }
 
 /* The text after name=; ends this program when it is not there. */
-static const char *figure_find(const char *output, const char *name, char **command)
+static const char *figure_find(const char *output, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = output; (at = strstr(at, name)) != NULL; at += length)
-        if ((at == output || at[-1] == ' ' || at[-1] == '\n') && at[length] == '=')
+        if ((at == output || at[-1] == ' ' || at[-1] == '\n') &&
+            (at[length] == '=' || at[length] == ' '))
             return at + length + 1;
     stop(name, "a command did not print");
-    return command[0];
+    return output;
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 static void pair_run(struct pairs *pairs, int pair)
 {
     char output[2][4096], equal[2][64] = {"", ""};
-    for (int turn = 0; turn < 2; turn++) {
-        int side = (turn + pair) % 2;
+    for (int turn = 0; turn < pairs->sides; turn++) {
+        int side = (turn + pair) % pairs->sides;
         char **command = pairs->command[side];
+        double begin_ms = now_ms();
         output_get(output[side], sizeof output[side], command);
-        pairs->value[side][pair] = strtod(figure_find(output[side], pairs->figure, command), NULL);
+        pairs->value[side][pair] = now_ms() - begin_ms;
+        if (strcmp(pairs->figure, "wall_ms") != 0)
+            pairs->value[side][pair] = strtod(figure_find(output[side], pairs->figure), NULL);
         if (pairs->equal)
-            sscanf(figure_find(output[side], pairs->equal, command), "%63s", equal[side]);
+            sscanf(figure_find(output[side], pairs->equal), "%63s", equal[side]);
     }
-    if (strcmp(equal[0], equal[1]) != 0) {
+    if (pairs->sides == 2 && strcmp(equal[0], equal[1]) != 0) {
         fprintf(stderr, "bench_pairs: %s is %s and %s\n", pairs->equal, equal[0], equal[1]);
         exit(1);
     }
@@ -102,56 +115,71 @@ static uint64_t random_next(uint64_t *state) /* splitmix64, public domain, Vigna
     return z ^ z >> 31;
 }
 
-/* Ratio of the medians of the pairs named by `pick`, and the median of their ratios. */
-static void ratios_get(double *of_medians, double *paired, const struct pairs *pairs,
-                       const int *pick)
+/* What a resample, the pairs named by `pick`, comes to. */
+struct figures {
+    double ratio, paired, a, b;
+};
+
+static struct figures figures_get(const struct pairs *pairs, const int *pick)
 {
-    double a[MOST], b[MOST], ratio[MOST];
+    double value[2][MOST], ratio[MOST];
     for (int i = 0; i < pairs->count; i++) {
-        a[i] = pairs->value[0][pick[i]];
-        b[i] = pairs->value[1][pick[i]];
-        ratio[i] = pairs->scale * a[i] / b[i];
+        value[0][i] = pairs->value[0][pick[i]];
+        value[1][i] = pairs->sides == 2 ? pairs->value[1][pick[i]] : 1;
+        ratio[i] = pairs->scale * value[0][i] / value[1][i];
     }
-    *of_medians = pairs->scale * median(a, pairs->count) / median(b, pairs->count);
-    *paired = median(ratio, pairs->count);
+    struct figures figures = {.paired = median(ratio, pairs->count),
+                              .a = median(value[0], pairs->count),
+                              .b = median(value[1], pairs->count)};
+    figures.ratio = pairs->scale * figures.a / figures.b;
+    return figures;
 }
 
-static void result_print(struct pairs *pairs)
+static void interval_print(const char *name, double whole, double *resampled)
 {
-    static double of_medians[RESAMPLES], paired[RESAMPLES];
+    qsort(resampled, RESAMPLES, sizeof *resampled, compare);
+    printf("%s=%.4f %s_low=%.4f %s_high=%.4f ", name, whole, name, resampled[RESAMPLES * 25 / 1000],
+           name, resampled[RESAMPLES * 975 / 1000 - 1]);
+}
+
+static void result_print(const struct pairs *pairs)
+{
+    static double ratio[RESAMPLES], paired[RESAMPLES], a[RESAMPLES];
     int pick[MOST];
     uint64_t state = 1;
-    double whole, whole_paired;
     for (int r = 0; r < RESAMPLES; r++) {
         for (int i = 0; i < pairs->count; i++)
             pick[i] = (int)(random_next(&state) % (uint64_t)pairs->count);
-        ratios_get(&of_medians[r], &paired[r], pairs, pick);
+        struct figures figures = figures_get(pairs, pick);
+        ratio[r] = figures.ratio;
+        paired[r] = figures.paired;
+        a[r] = figures.a;
     }
-    qsort(of_medians, RESAMPLES, sizeof *of_medians, compare);
-    qsort(paired, RESAMPLES, sizeof *paired, compare);
     for (int i = 0; i < pairs->count; i++)
         pick[i] = i;
-    ratios_get(&whole, &whole_paired, pairs, pick);
-    int low = RESAMPLES * 25 / 1000, high = RESAMPLES * 975 / 1000 - 1;
-    printf(
-        "ratio=%.4f low=%.4f high=%.4f paired=%.4f paired_low=%.4f paired_high=%.4f a=%.3f b=%.3f "
-        "pairs=%d figure=%s\n",
-        whole, of_medians[low], of_medians[high], whole_paired, paired[low], paired[high],
-        median(pairs->value[0], pairs->count), median(pairs->value[1], pairs->count), pairs->count,
-        pairs->figure);
+    struct figures whole = figures_get(pairs, pick);
+    if (pairs->sides == 2) {
+        interval_print("ratio", whole.ratio, ratio);
+        interval_print("paired", whole.paired, paired);
+    }
+    interval_print("a", whole.a, a);
+    if (pairs->sides == 2)
+        printf("b=%.4f ", whole.b);
+    printf("runs=%d figure=%s\n", pairs->count, pairs->figure);
 }
 
-/* Splits what follows the options at "--"; false when it is not two commands. */
+/* Splits what follows the options at "--"; false when there is no command. */
 static int commands_split(struct pairs *pairs, int argc, char **argv, int at)
 {
     pairs->command[0] = argv + at;
-    for (int i = at; i < argc; i++)
+    pairs->sides = 1;
+    for (int i = at; i < argc && pairs->sides == 1; i++)
         if (strcmp(argv[i], "--") == 0) {
             argv[i] = NULL;
             pairs->command[1] = argv + i + 1;
-            return i > at && i + 1 < argc;
+            pairs->sides = 2;
         }
-    return 0;
+    return pairs->command[0][0] && (pairs->sides == 1 || pairs->command[1][0]);
 }
 
 int main(int argc, char **argv)
@@ -171,9 +199,8 @@ int main(int argc, char **argv)
             return 2;
     }
     if (pairs.count < 1 || pairs.count > MOST || !commands_split(&pairs, argc, argv, optind)) {
-        fprintf(
-            stderr,
-            "usage: bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A ... -- B ...\n");
+        fprintf(stderr, "usage: bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A ... "
+                        "[-- B ...]\n");
         return 2;
     }
     for (int pair = 0; pair < pairs.count; pair++)

@@ -29,7 +29,7 @@ static bool step_keep(void *context, const struct mgb_step_result *result)
 {
     struct keeping *keeping = context;
     if (keeping->at > 0)
-        keeping->bench->ns[keeping->at - 1] = result->start_ns - keeping->start_ns;
+        bench_keep(keeping->bench, result->start_ns - keeping->start_ns);
     keeping->start_ns = result->start_ns;
     if (keeping->at++ < bench_steps(keeping->bench))
         keeping->loss = result->loss;

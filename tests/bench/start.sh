@@ -1,0 +1,9 @@
+#!/bin/sh
+# From the start of `mgbench -e 'return'` to its end, ms.
+#     tests/bench/start.sh [BUILD FOLDER] [RUNS]
+set -eu
+# shellcheck source=common.sh
+. "$(dirname "$0")/common.sh"
+[ $# -gt 1 ] || bench_pairs=30
+bench_need "$bench_build/tests/bench_pairs" "$bench_build/mgbench"
+bench_compare -f wall_ms -- "$bench_build/mgbench" -e return
