@@ -209,6 +209,8 @@ enum mgb_status mgb_run_move(struct mgb_run *run, struct mgb_setting *from, stru
         bool *same = mgb_alloc((size_t)run->topology.device_count * sizeof *same);
         for (int d = 0; room && same && d < run->topology.device_count; d++)
             same[d] = device_same(old, new, d, room, (int)half);
+        if (same && !same[0])
+            mgb_run_free_prefetch(run); /* the input slots go elsewhere */
         status = room && same ? move_play(run, from, to, same, change)
                               : mgb_fail(MGB_NO_MEMORY, "no memory to move the weights");
         mgb_release(room);

@@ -32,7 +32,6 @@ static enum mgb_status change_undo(struct mgb_run *run, enum mgb_status status)
 static enum mgb_status setting_adopt(struct mgb_run *run, struct mgb_setting *setting,
                                      struct mgb_change *change)
 {
-    mgb_run_free_prefetch(run);
     enum mgb_status status = mgb_run_move(run, run->setting, setting, change);
     if (status != MGB_OK)
         return change_undo(run, status);
@@ -196,6 +195,7 @@ enum mgb_status mgb_run_set_optimizer(struct mgb_run *run, const struct mgb_opti
     MGB_TRY(
         mgb_placement_resolve(&effective, &run->asked, 0, run->graph, &run->topology, run->cores));
     MGB_TRY(change_make(run, &change, &effective, optimizer));
+    mgb_setting_set_optimizer(run->setting, optimizer);
     if (optimizer->kind != run->optimizer.kind)
         run->updates = 0; /* its state starts anew */
     run->optimizer = *optimizer;

@@ -72,19 +72,25 @@ static bool effective_equal(const struct mgb_effective *a, const struct mgb_effe
            a->cpu_threads == b->cpu_threads;
 }
 
-static bool optimizer_equal(const struct mgb_optimizer *a, const struct mgb_optimizer *b)
+/* The same operands for the same tasks: rates and factors are no part of a plan's shape. */
+static bool optimizer_alike(const struct mgb_optimizer *a, const struct mgb_optimizer *b)
 {
-    return a->kind == b->kind && a->lr == b->lr && a->momentum == b->momentum &&
-           a->nesterov == b->nesterov && a->rho == b->rho && a->beta1 == b->beta1 &&
-           a->beta2 == b->beta2 && a->epsilon == b->epsilon && a->decay == b->decay &&
-           a->clip_norm == b->clip_norm;
+    return a->kind == b->kind && mgb_optimizer_slots(a) == mgb_optimizer_slots(b) &&
+           (a->clip_norm > 0.0f) == (b->clip_norm > 0.0f);
+}
+
+void mgb_setting_set_optimizer(struct mgb_setting *setting, const struct mgb_optimizer *optimizer)
+{
+    setting->optimizer = *optimizer;
+    for (int i = 0; i < setting->programs.count; i++)
+        setting->programs.at[i]->plan->optimizer = *optimizer;
 }
 
 bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effective *effective,
                         const struct mgb_optimizer *optimizer, const struct mgb_graph *graph)
 {
     return setting->trainable == trainable_digest(graph) &&
-           optimizer_equal(&setting->optimizer, optimizer) &&
+           optimizer_alike(&setting->optimizer, optimizer) &&
            effective_equal(&setting->effective, effective);
 }
 
@@ -139,10 +145,12 @@ enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setti
     for (int i = 0; i < settings->list.count && !found; i++)
         if (mgb_setting_serves(settings->list.at[i], effective, optimizer, settings->graph))
             found = settings->list.at[i];
-    if (found)
+    if (found) {
         mgb_effective_done(effective);
-    else
+        mgb_setting_set_optimizer(found, optimizer);
+    } else {
         MGB_TRY(setting_make(settings, &found, effective, optimizer));
+    }
     found->used = ++settings->clock;
     settings_trim(settings, current, found);
     *out = found;

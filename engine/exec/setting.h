@@ -40,7 +40,9 @@ const struct mgb_plan *mgb_setting_plan(const struct mgb_setting *setting);
 void mgb_setting_unbind(struct mgb_setting *setting);
 /* Bytes of the step arena that all its programs can share. */
 int64_t mgb_setting_step_bytes(const struct mgb_setting *setting, int device);
-/* The setting is for just that. */
+/* Other numbers for an optimizer that the setting serves. */
+void mgb_setting_set_optimizer(struct mgb_setting *setting, const struct mgb_optimizer *optimizer);
+/* The setting is for just that placement and an optimizer of that kind, slots and clipping. */
 bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effective *effective,
                         const struct mgb_optimizer *optimizer, const struct mgb_graph *graph);
 

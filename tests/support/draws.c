@@ -100,3 +100,14 @@ bool draw_long(void)
     const char *value = getenv("MGB_LONG");
     return value && strcmp(value, "1") == 0;
 }
+
+int draw_count(int few, int wide)
+{
+    if (draw_long())
+        return wide;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    return (few + 1) / 2;
+#else
+    return few;
+#endif
+}

@@ -16,5 +16,7 @@ void draw_places(char *out, size_t size, const char *strategy, int gpus, int num
 
 /* MGB_LONG=1 asks for the wide version of a suite. */
 bool draw_long(void);
+/* How many of something a suite tries: `wide` ones in the wide version, half of `few` under a sanitizer. */
+int draw_count(int few, int wide);
 
 #endif

@@ -63,7 +63,7 @@ static void places_compare(struct training training, const char *strategy, int g
 /* Models from..to of draw_model. */
 static void every_model(int from, int to, int gpus_from, int gpus_to, int draws, bool guarded)
 {
-    int wide = draw_long() ? 20 : 1;
+    int count = draw_count(draws, 20 * draws);
     for (int number = from; number <= to; number++) {
         struct mgb_graph *graph = draw_model(number);
         struct training_data data = training_data_make(graph, ROWS, true, 3);
@@ -74,7 +74,7 @@ static void every_model(int from, int to, int gpus_from, int gpus_to, int draws,
                                     .guarded = guarded};
         for (int gpus = gpus_from; gpus <= gpus_to; gpus++)
             for (int s = 0; s < 2; s++)
-                places_compare(training, s ? "gradients" : "outputs", gpus, 1, draws * wide,
+                places_compare(training, s ? "gradients" : "outputs", gpus, 1, count,
                                1000 * number + 100 * gpus);
         training_data_done(&data);
         mgb_graph_free(graph);
@@ -90,7 +90,7 @@ static void places_never_change_the_arithmetic_on_1_to_4_devices(void **state)
 static void nor_that_of_random_models(void **state)
 {
     (void)state;
-    every_model(3, draw_long() ? 60 : 14, 1, 4, 1, false);
+    every_model(3, draw_count(10, 60), 1, 4, 1, false);
 }
 
 static void nor_on_12_devices(void **state)
@@ -156,8 +156,8 @@ static void toggles_compare(struct training training, const char *strategy, int 
 static void toggling_in_mid_run_changes_nothing(void **state)
 {
     (void)state;
-    int steps = draw_long() ? 200 : 12;
-    for (int number = 0; number < (draw_long() ? 30 : 6); number++) {
+    int steps = draw_count(10, 200);
+    for (int number = 0; number < draw_count(5, 30); number++) {
         struct mgb_graph *graph = draw_model(number);
         struct training_data data = training_data_make(graph, ROWS, true, 3);
         struct training training = {.graph = graph,
@@ -178,7 +178,7 @@ static void one_step_agrees_across_tower_counts_and_strategies(void **state)
 {
     (void)state;
     static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
-    for (int number = 0; number < (draw_long() ? 60 : 9); number++) {
+    for (int number = 0; number < draw_count(8, 60); number++) {
         struct mgb_graph *graph = draw_model(number);
         struct training training = {
             .graph = graph, .optimizer = training_sgd(0.1f, 0), .seed = 5, .guarded = true};
@@ -225,7 +225,7 @@ static void weights_after_20_steps_agree_across_tower_counts_and_strategies(void
 {
     (void)state;
     static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
-    for (int number = 0; number < (draw_long() ? 60 : 9); number++) {
+    for (int number = 0; number < draw_count(8, 60); number++) {
         struct mgb_graph *graph = draw_model(number);
         struct training_data data = training_data_make(graph, ROWS, true, 3);
         struct training training = {

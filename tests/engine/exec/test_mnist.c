@@ -68,7 +68,7 @@ static void it_learns_digits(void **state)
     struct mgb_source part;
     struct mgb_evaluation result;
     int64_t done;
-    assert_ok(mgb_source_take(&part, &train, graph, 0, draw_long() ? 9000 : 3000));
+    assert_ok(mgb_source_take(&part, &train, graph, 0, draw_long() ? 9000 : 2000));
     struct mgb_run *run = mnist_open("gpus=2 global_batch=64", &part);
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_true(result.metrics[0] < 0.3);
@@ -79,7 +79,7 @@ static void it_learns_digits(void **state)
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_int_equal(result.rows, 1000);
     print_message("accuracy %.4f, loss %.4f\n", result.metrics[0], result.loss);
-    assert_true(result.metrics[0] >= (draw_long() ? 0.965 : 0.85));
+    assert_true(result.metrics[0] >= (draw_long() ? 0.965 : 0.8));
     mgb_run_close(run);
     mgb_source_close(&part);
 }

@@ -137,6 +137,26 @@ static void a_last_batch_of_one_row_leaves_other_towers_idle(void **state)
     mgb_graph_free(graph);
 }
 
+static void fewer_rows_than_a_batch_are_an_epoch(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_mlp();
+    struct training_data data = training_data_make(graph, 5, true, 3);
+    struct training training = {.graph = graph,
+                                .source = &data.source,
+                                .options = "gpus=3 global_batch=16",
+                                .optimizer = training_sgd(0.1f, 0)};
+    struct mgb_run *run = training_open(&training);
+    struct mgb_evaluation evaluation;
+    training_step(run, 4, NULL);
+    assert_int_equal(mgb_run_epoch(run), 4);
+    assert_ok(mgb_run_evaluate(run, &evaluation, &data.source));
+    assert_int_equal(evaluation.rows, 5);
+    mgb_run_close(run);
+    training_data_done(&data);
+    mgb_graph_free(graph);
+}
+
 /* Dropout masks belong to rows, not to towers: one tower and three drop the same values. */
 static void dropout_does_not_depend_on_the_split(void **state)
 {
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(per_sample_gradients_1_to_5_on_two_towers_give_3),
         cmocka_unit_test(any_batch_runs_on_any_number_of_towers),
         cmocka_unit_test(a_last_batch_of_one_row_leaves_other_towers_idle),
+        cmocka_unit_test(fewer_rows_than_a_batch_are_an_epoch),
         cmocka_unit_test(dropout_does_not_depend_on_the_split),
         cmocka_unit_test(a_step_is_given_the_rows_of_its_batch),
         cmocka_unit_test(order_and_gaps_in_the_list_of_gpus_do_not_matter),

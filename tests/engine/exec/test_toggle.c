@@ -161,10 +161,10 @@ static void bytes_return_to_the_start_after_100_cycles(void **state)
     struct mgb_run *run = mlp_open(
         graph, "gpus=1 global_batch=9 cpu_merge=true cpu_relocation=false strategy=outputs");
     struct mgb_memory_use before[64], after[64];
-    int devices, count, cycles = draw_long() ? 100 : 12;
+    int devices, count;
     training_step(run, 1, NULL);
     assert_ok(mgb_run_memory(run, before, 64, &devices));
-    for (int i = 0; i < cycles; i++) {
+    for (int i = 0; i < 100; i++) {
         for (size_t k = 0; k < sizeof cycle / sizeof cycle[0]; k++)
             training_set(run, cycle[k]);
         training_step(run, 1, NULL);

@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 #include "tests/support/counting_backend.h"
 #include "tests/support/draws.h"
+#include "tests/support/model.h"
 #include "tests/support/training.h"
 
 #include <stdio.h>
@@ -166,11 +167,65 @@ static void planned_memory_is_what_canaries_saw(void **state)
     }
 }
 
+/* "VmHWM:" and such of this process, in bytes. */
+static int64_t status_read(const char *key)
+{
+    char line[256];
+    long long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), " %lld", &kib);
+    fclose(file);
+    return kib * 1024;
+}
+
+static int64_t planned_total(struct mgb_run *run)
+{
+    struct mgb_memory_use uses[64];
+    int count;
+    int64_t bytes = 0;
+    assert_ok(mgb_run_memory(run, uses, 64, &count));
+    for (int d = 0; d < count; d++)
+        bytes += uses[d].planned_bytes;
+    return bytes;
+}
+
+static void the_process_grows_by_what_is_planned(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    skip(); /* their shadow grows too */
+#endif
+    struct mgb_graph *graph = model_mnist_cnn();
+    struct training training = {
+        .graph = graph, .options = "gpus=2 batch=128", .optimizer = training_sgd(0.1f, 0.9f)};
+    struct mgb_run *run =
+        training_open(&training); /* kernels, threads and pages of code come with the first run */
+    training_step(run, 1, NULL);
+    mgb_run_close(run);
+    int64_t before = status_read("VmRSS:");
+    FILE *clear = fopen("/proc/self/clear_refs", "w"); /* 5: the high-water mark starts anew */
+    if (!clear || fputs("5", clear) < 0 || fclose(clear) != 0)
+        skip();
+    run = training_open(&training);
+    training_step(run, 2, NULL);
+    int64_t planned = planned_total(run), grown = status_read("VmHWM:") - before;
+    print_message("planned %.1f MiB, grown by %.1f MiB\n", (double)planned / (1 << 20),
+                  (double)grown / (1 << 20));
+    assert_true(planned > 100 << 20);
+    assert_true(grown < planned + planned / 20 && grown > planned - planned / 20);
+    mgb_run_close(run);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planned_bytes_by_link_are_what_a_counter_saw),
         cmocka_unit_test(five_placements_follow_their_closed_forms),
+        cmocka_unit_test(the_process_grows_by_what_is_planned),
         cmocka_unit_test(planned_memory_is_what_canaries_saw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
