@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "app/script/table.h"
+#include "tests/support/locale.h"
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
