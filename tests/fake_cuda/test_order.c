@@ -34,9 +34,10 @@ static void silent_and_right(const char *settings)
 {
     char text[4096];
     int status = program_run("none", settings, text, sizeof text);
-    /* AddressSanitizer prints this one line about fibers however well it is told of them. */
-    char *rest =
-        strstr(text, "ASan doesn't fully support makecontext") ? strchr(text, '\n') + 1 : text;
+    /* AddressSanitizer prints this about fibers however well it is told of them, now and then twice. */
+    char *rest = text;
+    while (strstr(rest, "ASan doesn't fully support makecontext"))
+        rest = strchr(rest, '\n') + 1;
     assert_string_equal(rest, "");
     assert_int_equal(status, 0);
 }
