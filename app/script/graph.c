@@ -1,6 +1,6 @@
 /* The graph of a model as a userdata, and its methods that declare things. Layers, names and sharing are Lua's
  * (scripts/lib/nn.lua); operators are in graph_ops.c. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include <mgb/model.h>
 
 #define GRAPH "mgb.graph"

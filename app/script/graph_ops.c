@@ -1,5 +1,5 @@
 /* Methods of graphs that add an operator: graph:dense(name, x, ...) -> tensor. Tensors and variables are their numbers. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include <mgb/model.h>
 
 static enum mgb_activation activation_check(lua_State *L, int index)

@@ -3,7 +3,6 @@
 #ifndef MGB_APP_SCRIPT_HOST_H
 #define MGB_APP_SCRIPT_HOST_H
 
-#include "app/script/services.h"
 #include "app/script/state.h"
 #include <lua.h>
 #include <lauxlib.h>
@@ -98,37 +97,8 @@ void mgb_script_open_require(lua_State *L);   /* require, package */
 void mgb_script_open_flags(lua_State *L);     /* mgb.options; expects the mgb table on the top */
 void mgb_script_open_strict(lua_State *L);    /* undeclared globals are errors; call last */
 
-/* Bindings: each adds its functions to the table on the top, which the Lua that is part of the program (scripts/lib) is
- * given and scripts never see. */
-void mgb_script_bind_options(lua_State *L); /* reading option tables, raising */
-void mgb_script_bind_graph(lua_State *L);   /* the graph of a model */
-void mgb_script_bind_ops(
-    lua_State *L); /* methods of graphs that add operators: expects their method table */
-void mgb_script_bind_source(lua_State *L);    /* data bound to a graph */
-void mgb_script_bind_placement(lua_State *L); /* placements as asked */
-void mgb_script_bind_session(lua_State *L);   /* sessions */
-void mgb_script_bind_inspect(
-    lua_State *L); /* methods of sessions that only look: expects their method table */
-void mgb_script_bind_query(lua_State *L); /* database, tables, progress */
-
 /* Runs the Lua parts of mgb and nn; expects nn and mgb on the top, mgb last. */
 void mgb_script_open_library(lua_State *L);
-
-/* Userdata, checked and alive; raise otherwise. */
-struct mgb_graph *mgb_script_graph(lua_State *L, int index);
-struct mgb_source *mgb_script_source(lua_State *L, int index);
-struct script_placement { /* as asked, and what of it was given since the last mark */
-    struct mgb_placement asked;
-    uint64_t fresh;
-};
-struct script_placement *mgb_script_placement(lua_State *L, int index);
-struct script_session *mgb_script_session(lua_State *L, int index);
-
-/* Raises unless the value is a list of integers. */
-void mgb_script_read_shape(lua_State *L, int index, struct mgb_shape *out);
-
-/* Pushes the value of a placement option as the Lua value users write (nil for ""). */
-void mgb_script_push_option(lua_State *L, enum mgb_option_id id, const char *text);
 
 /* Raises unless the script's flags were all declared; calls that start work ask this first. */
 void mgb_script_check_flags(lua_State *L);

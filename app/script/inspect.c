@@ -1,6 +1,6 @@
 /* Methods of sessions that only look: placement in effect, plan, memory, variables, the variable check, digests and values.
  * The session's thread is idle between calls, so the engine's run is read from here. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

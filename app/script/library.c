@@ -1,6 +1,6 @@
 /* The Lua parts of mgb and nn, in the order in which they build on each other. Each is called with mgb, nn and a table of
  * what C and the parts before lend; scripts never see that table. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include "app/script/mgb_lua_data.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"

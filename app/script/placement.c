@@ -1,6 +1,6 @@
 /* Placements as asked, as a userdata; and the values of placement options as users write them in Lua. Which options there
  * are, and what they mean, is the table of mgb/placement.h alone. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include <mgb/placement.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What scripts ask and show outside of runs: SQL, tables, progress, where a restart may go on, the wish to stop. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Reading option tables for the Lua that is part of the program: the getters of options.h driven by a table
  *     read("nn.dense", given, { units = "positive!", activation = { "relu", "tanh" } }) -> values
  * so that built-in Lua and C refuse a wrong option with the same words. "!": must be given. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include "app/script/options.h"
 #include <limits.h>
 #include <math.h>

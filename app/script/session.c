@@ -3,7 +3,7 @@
  *
  * Failures come back as values (nil, status, message, details), because whether one ends the script, is an expected
  * result or a row of a sweep is for the caller to say. */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include "app/script/options.h"
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Data bound to a graph, as a userdata that keeps alive what it was made of. What data sets there are is Lua's
  * (scripts/lib/data.lua). */
-#include "app/script/host.h"
+#include "app/script/bind.h"
 #include "app/script/paths.h"
 #include <mgb/data.h>
 #include <stdlib.h>

@@ -1,0 +1,3 @@
+# Scenarios of batches.lua.
+. "${MGB_SOURCE_DIR:?}/tests/app/scenarios/driver.sh"
+scenarios batches
