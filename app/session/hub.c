@@ -93,6 +93,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .sweep_finish = mgb_hub_sweep_finish,
         .progress = hub_progress,
         .restartable = hub_restartable,
+        .restarted = hub->options.after_crash,
         .query = mgb_hub_query,
         .interrupted = hub_interrupted,
     };

@@ -135,6 +135,9 @@ enum mgb_status mgb_session_end(struct script_session *session)
 
 void mgb_session_close(struct script_session *session)
 {
+    /* Whoever was interrupted did not come to the end, though the interrupt hit between two steps. */
+    if (atomic_load(&session->hub->interrupted) && session->outcome == MGB_OUTCOME_RUNNING)
+        session->outcome = MGB_OUTCOME_INTERRUPTED;
     mgb_session_end(session);
     session_free(session);
 }
