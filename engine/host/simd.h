@@ -5,11 +5,18 @@
 #ifndef MGB_HOST_SIMD_H
 #define MGB_HOST_SIMD_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
-#define MGB_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
+#if !defined(__x86_64__) || !defined(__OPTIMIZE__)
 #define MGB_SIMD
+#elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define MGB_SIMD
+#elif defined(__clang__)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define MGB_SIMD
+#else
+#define MGB_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+#else /* the levels rather than single features: gcc makes better loops of them */
+#define MGB_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
 
 /* In front of a loop whose iterations do not meet in memory, except that a result may overwrite the very element it is

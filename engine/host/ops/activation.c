@@ -38,8 +38,10 @@ MGB_SIMD static void sigmoid_forward(float *y, const float *x, int64_t count)
 MGB_SIMD static void relu_backward(float *dx, const float *y, const float *dy, int64_t count)
 {
     MGB_EACH
-    for (int64_t i = 0; i < count; i++)
-        dx[i] = y[i] > 0 ? dy[i] : 0;
+    for (int64_t i = 0; i < count; i++) {
+        float g = dy[i]; /* read whatever y says, else the loop has a branch */
+        dx[i] = y[i] > 0 ? g : 0;
+    }
 }
 
 MGB_SIMD static void tanh_backward(float *dx, const float *y, const float *dy, int64_t count)

@@ -61,8 +61,10 @@ MGB_SIMD static void mask_apply(float *y, const float *x, const uint32_t *words,
                                 uint32_t threshold, float scale)
 {
     MGB_EACH
-    for (int64_t i = 0; i < count; i++)
-        y[i] = words[i] >> 8 >= threshold ? x[i] * scale : 0.0f;
+    for (int64_t i = 0; i < count; i++) {
+        float kept = x[i] * scale;
+        y[i] = words[i] >> 8 >= threshold ? kept : 0.0f;
+    }
 }
 
 static void plain_range(void *context, long long begin, long long end)
