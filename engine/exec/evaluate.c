@@ -20,21 +20,29 @@ static struct mgb_batch_request batch_at(const struct evaluation *evaluation, in
     return (struct mgb_batch_request){.epoch = -1, .first = first, .rows = rows};
 }
 
-static enum mgb_status programs_prepare(struct mgb_run *run, struct evaluation *evaluation)
+static enum mgb_status programs_make(struct mgb_run *run, struct evaluation *evaluation)
 {
-    int64_t rest = evaluation->rows % evaluation->batch;
+    int batch = (int)evaluation->batch, rest = (int)(evaluation->rows % evaluation->batch);
+    mgb_setting_trim(run->setting, MGB_PLAN_EVALUATE, batch, rest);
     if (evaluation->rows >= evaluation->batch)
         MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->full,
-                                    MGB_PLAN_EVALUATE, (int)evaluation->batch));
+                                    MGB_PLAN_EVALUATE, batch));
     if (rest > 0)
         MGB_TRY(mgb_setting_program(&run->settings, run->setting, &evaluation->rest,
-                                    MGB_PLAN_EVALUATE, (int)rest));
-    enum mgb_status status = mgb_run_arrange_step(run, run->setting);
-    if (status == MGB_OK && evaluation->full)
-        status = mgb_program_bind(evaluation->full, false);
-    if (status == MGB_OK && evaluation->rest)
-        status = mgb_program_bind(evaluation->rest, false);
-    return status;
+                                    MGB_PLAN_EVALUATE, rest));
+    return mgb_run_arrange_step(run, run->setting);
+}
+
+static enum mgb_status programs_prepare(struct mgb_run *run, struct evaluation *evaluation)
+{
+    enum mgb_status status = programs_make(run, evaluation);
+    if (status != MGB_OK) { /* training must go on without them */
+        mgb_setting_trim(run->setting, MGB_PLAN_EVALUATE, 0, 0);
+        return status;
+    }
+    if (evaluation->full)
+        MGB_TRY(mgb_program_bind(evaluation->full, false));
+    return evaluation->rest ? mgb_program_bind(evaluation->rest, false) : MGB_OK;
 }
 
 static enum mgb_status batch_evaluate(struct mgb_run *run, struct evaluation *evaluation,

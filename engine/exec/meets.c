@@ -51,6 +51,9 @@ enum mgb_status mgb_program_add_meets(struct mgb_program *program)
         total += program->commands[i].task->kind == MGB_TASK_ALLREDUCE;
     if (total == 0)
         return MGB_OK;
+    if (!program->site->backend->allreduce)
+        return mgb_fail(MGB_UNSUPPORTED, "backend %s has no all-reduce; use strategy = gradients",
+                        program->site->backend->name);
     program->meets = mgb_pool_alloc(&program->pool, (size_t)total * sizeof *program->meets);
     program->meet_queues =
         mgb_pool_alloc(&program->pool, (size_t)total * sizeof(struct mgb_queue *));

@@ -110,6 +110,12 @@ static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_optio
         return status;
     }
     mgb_settings_init(&run->settings, run->site, run->graph);
+    if (run->guarded && !run->backend->can(run->site->context, MGB_CAN_PROTECT, 0, 0)) {
+        mgb_effective_done(&effective);
+        return mgb_fail(MGB_UNSUPPORTED,
+                        "a guarded run needs memory that can be closed, which backend %s lacks",
+                        run->backend->name);
+    }
     MGB_TRY(mgb_settings_get(&run->settings, &run->setting, &effective, &run->optimizer, NULL));
     MGB_TRY(mgb_run_prepare(run, run->setting));
     MGB_TRY(mgb_run_arrange_lasting(run, mgb_setting_plan(run->setting)));

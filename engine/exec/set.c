@@ -125,9 +125,11 @@ static enum mgb_status footing_fill(struct mgb_run *run, struct mgb_effective *e
 }
 
 /* Another memory limit or way to copy needs the devices opened anew: the values travel through host memory. */
-static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_effective *effective,
+static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_change *change,
+                                      struct mgb_effective *effective,
                                       const struct mgb_backend_options *options)
 {
+    int64_t start = mgb_clock_ns();
     struct snapshot snapshot = {0};
     struct footing other = {.site = mgb_alloc(sizeof *other.site)};
     enum mgb_status status = other.site
@@ -148,6 +150,12 @@ static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_effective 
     status = footing_fill(run, effective, &snapshot);
     if (status != MGB_OK)
         footing_exchange(run, &other);
+    for (int i = 0; status == MGB_OK && i < snapshot.count; i++)
+        if (snapshot.values[i])
+            change->moved_bytes +=
+                mgb_graph_variable_at(run->graph, i / (1 + snapshot.slots)).bytes;
+    change->copied_bytes = change->moved_bytes;
+    change->move_ns = mgb_clock_ns() - start;
     footing_done(&other);
     snapshot_done(&snapshot);
     return status;
@@ -164,7 +172,7 @@ static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *chang
     }
     change->changed = true;
     if (!mgb_options_equal(&options, &run->site->options))
-        return devices_reopen(run, effective, &options);
+        return devices_reopen(run, change, effective, &options);
     struct mgb_setting *setting;
     int64_t start = mgb_clock_ns();
     enum mgb_status status = setting_prepare(run, &setting, effective, optimizer);

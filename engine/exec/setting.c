@@ -195,6 +195,20 @@ enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_se
     return MGB_OK;
 }
 
+void mgb_setting_trim(struct mgb_setting *setting, enum mgb_plan_kind kind, int rows, int rest)
+{
+    int kept = 1;
+    for (int i = 1; i < setting->programs.count; i++) {
+        struct mgb_program *program = setting->programs.at[i];
+        int have = program->plan->global_rows;
+        if (program->plan->kind == kind && have != rows && have != rest)
+            mgb_program_free(program);
+        else
+            setting->programs.at[kept++] = program;
+    }
+    setting->programs.count = kept;
+}
+
 const struct mgb_plan *mgb_setting_plan(const struct mgb_setting *setting)
 {
     return setting->programs.at[0]->plan;

@@ -36,6 +36,8 @@ enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_se
 /* Without making one: NULL when there is none. */
 struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb_plan_kind kind,
                                      int rows);
+/* Frees the programs of this kind for other numbers of rows than these two and the full step's. */
+void mgb_setting_trim(struct mgb_setting *setting, enum mgb_plan_kind kind, int rows, int rest);
 const struct mgb_plan *mgb_setting_plan(const struct mgb_setting *setting);
 void mgb_setting_unbind(struct mgb_setting *setting);
 /* Bytes of the step arena that all its programs can share. */

@@ -22,24 +22,24 @@ struct mgb_position mgb_position_after(const struct mgb_run *run, struct mgb_pos
     return at;
 }
 
-static enum mgb_status rows_prepare(struct mgb_run *run, struct mgb_setting *setting, int64_t left)
+/* The short last batch of so many rows, when there is one. */
+static enum mgb_status rest_prepare(struct mgb_run *run, struct mgb_setting *setting, int rest)
 {
-    int64_t batch = setting->effective.global_batch;
     struct mgb_program *program;
-    if (left >= batch)
-        MGB_TRY(mgb_setting_program(&run->settings, setting, &program, MGB_PLAN_TRAIN, (int)batch));
-    return left % batch == 0 ? MGB_OK
-                             : mgb_setting_program(&run->settings, setting, &program,
-                                                   MGB_PLAN_TRAIN, (int)(left % batch));
+    return rest == 0 ? MGB_OK
+                     : mgb_setting_program(&run->settings, setting, &program, MGB_PLAN_TRAIN, rest);
 }
 
+/* This epoch's short last batch may differ from later ones': the batch may have changed in mid-epoch. */
 enum mgb_status mgb_run_prepare(struct mgb_run *run, struct mgb_setting *setting)
 {
-    int64_t rows = run->source->rows;
+    int64_t rows = run->source->rows, batch = setting->effective.global_batch;
     if (rows == 0)
         return MGB_OK;
-    MGB_TRY(rows_prepare(run, setting, rows - run->position.first));
-    return rows_prepare(run, setting, rows);
+    int now = (int)((rows - run->position.first) % batch), later = (int)(rows % batch);
+    mgb_setting_trim(setting, MGB_PLAN_TRAIN, now, later);
+    MGB_TRY(rest_prepare(run, setting, now));
+    return rest_prepare(run, setting, later);
 }
 
 void *mgb_run_input(const struct mgb_run *run, int slot, int index)
