@@ -103,8 +103,8 @@ static void places_on_gpus_change_no_bit(void **state)
     static const char *const places[] = {
         "gpus=2 global_batch=10 strategy=gradients merge_at=/gpu:0 weights_at=/gpu:0",
         "gpus=2 global_batch=10 strategy=gradients merge_at=/gpu:1 weights_at=/gpu:0",
-        "gpus=2 global_batch=10 strategy=gradients sum_at=/gpu:1 update_at=/gpu:0 "
-        "weights_at=/gpu:1",
+        ("gpus=2 global_batch=10 strategy=gradients sum_at=/gpu:1 update_at=/gpu:0 "
+         "weights_at=/gpu:1"),
     };
     struct mgb_graph *graph = model_mlp();
     struct training_data data = training_data_make(graph, 30, true, 3);
