@@ -36,6 +36,49 @@ expect() {
     same "standard error" "$wanted_err" "$(cat "$work/err")"
 }
 
+# Helpers of the tests in which something runs, is stopped or dies.
+
+# SELECT one row of the database r.db; nothing when there is none yet.
+ask() {
+    "$MGBENCH" query "$(echo "$1" | tr '\n' ' ')" --db "${2:-r.db}" --csv 2>/dev/null | sed -n 2p | tr -d '\r'
+}
+
+# Starts mgbench in the background, $pid, with interrupts as from a terminal; output goes to $work/out and $work/err.
+start() {
+    : >"$work/out"
+    env --default-signal=INT "$MGBENCH" "$@" >"$work/out" 2>"$work/err" </dev/null &
+    pid=$!
+}
+
+# Waits for $pid, $code is its exit code.
+finished() {
+    wait "$pid"
+    code=$?
+}
+
+# until_true SECONDS command...: tries again and again; false when time is over.
+until_true() {
+    tries=$(($1 * 50))
+    shift
+    while ! "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.02
+    done
+}
+
+# The process that does the work under the supervisor $pid.
+worker() {
+    cut -d' ' -f1 "/proc/$pid/task/$pid/children" 2>/dev/null
+}
+
+has_output() {
+    [ -s "$work/out" ]
+}
+
+# A small model for tests: mgb.model(small) in scripts.
+small='mgb.model("mlp", { height = 4, width = 4, hidden = 8 })'
+
 finish() {
     [ "$failures" -eq 0 ] || exit 1
     echo "all as expected"
