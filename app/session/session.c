@@ -166,7 +166,9 @@ enum mgb_status mgb_session_set(struct script_session *session, struct mgb_chang
     MGB_TRY(mgb_session_worker_call(session->worker, run_set, &work, NULL, NULL));
     if (!change->changed)
         return MGB_OK;
-    MGB_TRY(mgb_session_finish_segment(session, MGB_OUTCOME_OK, NULL));
+    bool well = session->outcome == MGB_OUTCOME_RUNNING; /* else the segment keeps what befell it */
+    MGB_TRY(mgb_session_finish_segment(session, well ? MGB_OUTCOME_OK : session->outcome,
+                                       well ? NULL : session->message));
     return mgb_session_begin_segment(session);
 }
 
