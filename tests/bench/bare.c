@@ -23,6 +23,8 @@ struct call { /* one operator that runs */
 struct bare {
     struct bench bench;
     const struct mgb_graph *graph;
+    char *block;
+    int64_t taken;
     void **memory; /* of a tensor */
     int *layout;   /* of a tensor */
     int *last;     /* node that reads it last; -1: none */
@@ -33,12 +35,21 @@ struct bare {
     struct mgb_update_item *items;
 };
 
-/* Pages at a time, as an arena. */
-static void *memory_take(int64_t bytes)
+#define MEMORY_BYTES ((int64_t)2 << 30) /* address space: only what is touched becomes memory */
+
+/* One block for all, on huge pages, as an arena is. */
+static void *memory_take(struct bare *bare, int64_t bytes)
 {
-    void *memory = mmap(NULL, (size_t)bytes + 4096, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(memory != MAP_FAILED);
+    if (!bare->block) {
+        void *block = mmap(NULL, (size_t)MEMORY_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        assert_true(block != MAP_FAILED);
+        (void)madvise(block, (size_t)MEMORY_BYTES, MADV_HUGEPAGE);
+        bare->block = block;
+    }
+    void *memory = bare->block + bare->taken;
+    bare->taken += (bytes + 63) / 64 * 64;
+    assert_true(bare->taken <= MEMORY_BYTES);
     return memory;
 }
 
@@ -70,7 +81,7 @@ static void source_prepare(struct bare *bare, int index)
     const struct mgb_node *node = &bare->graph->nodes[index];
     int tensor = node->outputs[0];
     int64_t rows = bare->bench.batch;
-    bare->memory[tensor] = memory_take(mgb_tensor_bytes(bare->graph, tensor, rows));
+    bare->memory[tensor] = memory_take(bare, mgb_tensor_bytes(bare->graph, tensor, rows));
     if (node->kind == MGB_OP_READ)
         mgb_variable_initial(bare->memory[tensor], bare->graph, node->a.variable, bare->bench.seed);
     else
@@ -90,8 +101,8 @@ static void outputs_place(struct bare *bare, int index, const struct mgb_operato
         if (i == 0 && shared < 0 && facts->in_place >= 0 &&
             may_overwrite(bare, index, node->inputs[facts->in_place]))
             shared = facts->in_place;
-        bare->memory[tensor] =
-            shared >= 0 ? bare->memory[node->inputs[shared]] : memory_take(facts->out_bytes[i]);
+        bare->memory[tensor] = shared >= 0 ? bare->memory[node->inputs[shared]]
+                                           : memory_take(bare, facts->out_bytes[i]);
     }
 }
 
@@ -118,11 +129,12 @@ static void call_prepare(struct bare *bare, int index)
         call->inputs[i] = bare->memory[node->inputs[i]];
     for (int i = 0; i < node->output_count; i++)
         call->outputs[i] = node->outputs[i] < 0 ? NULL : bare->memory[node->outputs[i]];
-    call->launch = (struct mgb_launch){.inputs = call->inputs,
-                                       .outputs = call->outputs,
-                                       .workspace = memory_take(request.facts.workspace_bytes),
-                                       .scale = 1.0f / (float)bare->bench.batch,
-                                       .values = &bare->values};
+    call->launch =
+        (struct mgb_launch){.inputs = call->inputs,
+                            .outputs = call->outputs,
+                            .workspace = memory_take(bare, request.facts.workspace_bytes),
+                            .scale = 1.0f / (float)bare->bench.batch,
+                            .values = &bare->values};
 }
 
 static void update_prepare(struct bare *bare)
@@ -137,7 +149,7 @@ static void update_prepare(struct bare *bare)
         struct mgb_update_item *item = &bare->items[bare->update.item_count++];
         item->weight = bare->memory[graph->nodes[i].outputs[0]];
         item->gradient = bare->memory[variable->gradient];
-        item->slots[0] = memory_take(variable->info.bytes);
+        item->slots[0] = memory_take(bare, variable->info.bytes);
         item->count = variable->info.count;
     }
 }
@@ -186,6 +198,7 @@ int main(int argc, char **argv)
     bench_print("bare", &bare.bench, (double)*loss / bare.bench.batch);
     for (int i = 0; i < bare.call_count; i++)
         cpu->kernel_free(bare.calls[i].kernel);
+    munmap(bare.block, (size_t)MEMORY_BYTES);
     free(bare.memory);
     free(bare.layout);
     free(bare.last);

@@ -1,14 +1,16 @@
 /* Runs two commands in turn and compares a figure that each prints as "name=value" or "name value":
  *     bench_pairs [-n pairs] [-f figure] [-s scale] [-e figure] -- A [argument ...] [-- B [argument ...]]
  * Prints the ratio scale * A / B of the medians, and the median of the ratios pair by pair, each with a 95 % interval from
- * 2000 resamples of the pairs (fixed seed); of one command its median. Who goes first changes from pair to pair. The
- * figure wall_ms is the time that a command takes, from its start to its end. -e: a figure that both must print alike.
+ * 2000 resamples of the pairs (fixed seed); of one command its median. Who goes first changes from pair to pair. others
+ * is the share of the machine's CPU time, in percent, that went to other programs meanwhile: where it is not near 0 the
+ * times say little. The figure wall_ms is the time that a command takes, from its start to its end. -e: a figure that both must print alike.
  * Exit code 1 when a command fails, 2 for wrong usage. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +24,32 @@ struct pairs {
     char **command[2];
     double value[2][MOST];
 };
+
+/* CPU time of the machine since it started, in seconds: spent, and spent or idle. */
+static void machine_read(double *busy, double *whole)
+{
+    double part[8] = {0}; /* user nice system idle iowait irq softirq steal, in clock ticks */
+    FILE *file = fopen("/proc/stat", "r");
+    if (file && fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &part[0], &part[1], &part[2],
+                       &part[3], &part[4], &part[5], &part[6], &part[7]) < 4)
+        memset(part, 0, sizeof part);
+    if (file)
+        fclose(file);
+    double tick = (double)sysconf(_SC_CLK_TCK), idle = part[3] + part[4];
+    *whole = 0;
+    for (int i = 0; i < 8; i++)
+        *whole += part[i] / tick;
+    *busy = *whole - idle / tick;
+}
+
+/* CPU time of the commands that have ended, in seconds. */
+static double commands_read(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
 
 static void stop(const char *what, const char *which)
 {
@@ -142,7 +170,7 @@ static void interval_print(const char *name, double whole, double *resampled)
            name, resampled[RESAMPLES * 975 / 1000 - 1]);
 }
 
-static void result_print(const struct pairs *pairs)
+static void result_print(const struct pairs *pairs, double others)
 {
     static double ratio[RESAMPLES], paired[RESAMPLES], a[RESAMPLES];
     int pick[MOST];
@@ -165,7 +193,7 @@ static void result_print(const struct pairs *pairs)
     interval_print("a", whole.a, a);
     if (pairs->sides == 2)
         printf("b=%.4f ", whole.b);
-    printf("runs=%d figure=%s\n", pairs->count, pairs->figure);
+    printf("runs=%d figure=%s others=%.0f\n", pairs->count, pairs->figure, others);
 }
 
 /* Splits what follows the options at "--"; false when there is no command. */
@@ -203,8 +231,12 @@ int main(int argc, char **argv)
                         "[-- B ...]\n");
         return 2;
     }
+    double busy[2], whole[2];
+    machine_read(&busy[0], &whole[0]);
     for (int pair = 0; pair < pairs.count; pair++)
         pair_run(&pairs, pair);
-    result_print(&pairs);
+    machine_read(&busy[1], &whole[1]);
+    double others = (busy[1] - busy[0] - commands_read()) / (whole[1] - whole[0]);
+    result_print(&pairs, others > 0 ? 100 * others : 0);
     return 0;
 }

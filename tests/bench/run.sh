@@ -11,9 +11,9 @@ peer=${3:-${MGB_PEER:-}}
 tests=$bench_build/tests
 runs=$((bench_pairs < 5 ? bench_pairs : 5))
 printf 'load %s, %s processors\n' "$(cut -d' ' -f1-3 /proc/loadavg)" "$(nproc)"
-format='%-52s %10s  %-22s %-10s %s\n'
+format='%-46s %9s  %-18s %-8s %-8s %s\n'
 # shellcheck disable=SC2059
-printf "$format" command figure interval goal met
+printf "$format" command figure interval goal met "others %"
 
 # bench_row TITLE NAME BOUND GOAL SCRIPT...: the figure called NAME (ratio, a), of which the bound called BOUND (low, high or
 # value) must keep to GOAL ("<1.03", ">=1.8").
@@ -28,15 +28,15 @@ bench_row() {
             for (i = 1; i <= NF; i++) { split($i, part, "="); figure[part[1]] = part[2] }
         }
         END {
-            if (status == 77) { printf format, title, "-", "-", goal, "not run"; exit }
-            if (status != 0) { printf format, title, "-", "-", goal, "failed"; exit }
+            if (status == 77) { printf format, title, "-", "-", goal, "not run", "-"; exit }
+            if (status != 0) { printf format, title, "-", "-", goal, "failed", "-"; exit }
             value = figure[name]; low = figure[name "_low"]; high = figure[name "_high"]
             judged = bound == "low" ? low : bound == "high" ? high : value
             match(goal, /[0-9.]+/)
             limit = substr(goal, RSTART) + 0
             sign = substr(goal, 1, RSTART - 1)
             met = sign == "<" ? judged < limit : sign == "<=" ? judged <= limit : judged >= limit
-            printf format, title, sprintf("%.4g", value), sprintf("%.4g to %.4g", low, high), goal, met ? "yes" : "no"
+            printf format, title, sprintf("%.4g", value), sprintf("%.4g to %.4g", low, high), goal, met ? "yes" : "no", figure["others"]
         }'
 }
 
