@@ -119,7 +119,7 @@ end
 function data.map(of, fn)
   data_check("mgb.data.map", of)
   if type(fn) ~= "function" then host.fail("mgb.data.map: function expected, got " .. host.describe(fn)) end
-  return data_new("changed " .. state[of].text, function(graph, seed)
+  return data_new(("%s changed by %s"):format(state[of].text, host.function_digest(fn)), function(graph, seed)
     return host.source_map(graph, host.data_bind("mgb.data.map", of, graph, seed), fn)
   end)
 end

@@ -166,8 +166,8 @@ local function layer_call(model, ...)
   outer.graph:end_scope()
   table.remove(root.groups)
   if build.taken < #build.arguments then
-    host.fail(("model '%s' has %d inputs and was called on %d tensors"):format(model.name, build.taken,
-              #build.arguments))
+    host.fail(("model '%s' has %d input%s and was called on %d tensors"):format(model.name, build.taken,
+              build.taken == 1 and "" or "s", #build.arguments))
   end
   return table.unpack(build.outputs)
 end

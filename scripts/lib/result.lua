@@ -40,7 +40,7 @@ function host.optimizer_read(what, o)
   if not s then
     host.fail(("%s: optimizer: optimizer expected (as mgb.sgd{ lr = 0.01 }), got %s"):format(what, host.describe(o)))
   end
-  return s.values, s.schedule, tostring(o) .. (s.schedule and " with a schedule" or "")
+  return s.values, s.schedule, tostring(o) .. (s.schedule and " scheduled by " .. host.function_digest(s.schedule) or "")
 end
 
 -- The learning rates of steps first .. first + count - 1; nil without a schedule.

@@ -1,0 +1,139 @@
+/* mgb.data: what the data sets that scripts describe hand to a session, row by row. */
+#include "tests/app/script/run_text.h"
+
+#include "app/script/services.h"
+#include <stdio.h>
+#include <string.h>
+
+static char seen[512]; /* the rows in stored order, "x... label" each */
+
+static enum mgb_status source_note(const struct script_open_request *r)
+{
+    float x[4 * 4];
+    int32_t label[4];
+    size_t used = 0;
+    int64_t rows = r->source->rows < 4 ? r->source->rows : 4;
+    MGB_TRY(r->source->fill(r->source->context, 1, -1, 0, rows, 0, x));
+    MGB_TRY(r->source->fill(r->source->context, 1, -1, 0, rows, 1, label));
+    int width = (int)mgb_shape_count(mgb_tensor_shape(r->graph, 0));
+    for (int i = 0; i < rows; i++) {
+        for (int k = 0; k < width; k++)
+            used +=
+                (size_t)snprintf(seen + used, sizeof seen - used, "%g ", (double)x[i * width + k]);
+        used += (size_t)snprintf(seen + used, sizeof seen - used, "%d; ", (int)label[i]);
+    }
+    snprintf(seen + used, sizeof seen - used, "%lld rows of %s", (long long)r->source->rows,
+             r->data);
+    return MGB_OK;
+}
+
+static enum mgb_status fake_open(void *context, struct script_session **out,
+                                 const struct script_open_request *request)
+{
+    (void)context;
+    *out = (struct script_session *)seen;
+    return request->source ? source_note(request) : MGB_OK;
+}
+
+static void fake_close(struct script_session *session)
+{
+    (void)session;
+}
+
+static const struct script_services services = {.open = fake_open, .close = fake_close};
+
+#define OPEN(data)                                                                                 \
+    "mgb.session{ model = nn.model('m', function(m) local x = m:input('x', { 2 })\n"               \
+    "m:loss(nn.softmax_cross_entropy(nn.dense{ units = 3 }(x), m:input('label', {}, 'i32'))) "     \
+    "end),\ndata = " data " }:close()"
+
+#define ROWS "mgb.data.rows{ x = { { 1, 2 }, { 3, 4 }, { 5, 6 } }, label = { 0, 1, 2 } }"
+
+static void shows(const char *text, const char *rows)
+{
+    seen[0] = 0;
+    script_text_run(&services, text, NULL);
+    assert_string_equal(seen, rows);
+}
+
+static void refuses(const char *text, const char *message)
+{
+    script_text_run(&services, text, message);
+}
+
+static void rows_are_taken_as_written(void **state)
+{
+    (void)state;
+    shows(OPEN(ROWS), "1 2 0; 3 4 1; 5 6 2; 3 rows");
+    refuses(OPEN("mgb.data.rows{ x = { { 1, 2 } } }"),
+            "data: the model's input 'label' has no rows");
+    refuses(OPEN("mgb.data.rows{ x = { { 1, 2 }, { 1, 2 } }, label = { 0 } }"),
+            "data: input 'label' has 1 rows, the one before it 2");
+    refuses(OPEN("mgb.data.rows{ x = { { 1 } }, label = { 0 } }"),
+            "data: input 'x': a list of 2 numbers expected for each row, got a table");
+    refuses(OPEN("mgb.data.rows{ x = { { 1, 2 } }, label = { 0.5 } }"),
+            "data: input 'label': integer expected, got 0.5");
+    refuses(OPEN("mgb.data.rows{ x = { { 1, 'a' } }, label = { 0 } }"),
+            "data: input 'x': number expected, got \"a\"");
+    refuses(OPEN("mgb.data.rows{}"),
+            "mgb.data.rows: the model's inputs by name expected, as { image = ..., label = ... }");
+}
+
+static void a_part_of_data_can_be_taken(void **state)
+{
+    (void)state;
+    shows("local part = mgb.data.take(" ROWS ", { count = 2, skip = 1 })\n" OPEN("part"),
+          "3 4 1; 5 6 2; 2 rows");
+    refuses("mgb.data.take(" ROWS ", {})",
+            "mgb.data.take: count: positive integer expected, got nil");
+    refuses("mgb.data.take('mnist', { count = 1 })",
+            "mgb.data.take: data expected (as mgb.data.mnist{}), got \"mnist\"");
+}
+
+static void rows_can_be_changed_by_a_function(void **state)
+{
+    (void)state;
+    shows("local d = mgb.data.map(" ROWS ", function(row)\n"
+          "return { x = { row.x[2], row.x[1] * 10 }, label = 2 - row.label } end)\n" OPEN("d"),
+          "2 10 2; 4 30 1; 6 50 0; 3 rows");
+    refuses("local d = mgb.data.map(" ROWS ", function(row) row.label = 9 end)\n" OPEN("d"),
+            "mgb.data.map: the function returns the row, a table; it returned nil");
+    refuses("mgb.data.map(" ROWS ")", "mgb.data.map: function expected, got nil");
+}
+
+/* The words by which a sweep tells whether a point was run on the same data. */
+static void descriptions_tell_data_apart(void **state)
+{
+    (void)state;
+    script_text_run(
+        &services,
+        "local function text(rows, fn) return tostring(mgb.data.map(mgb.data.rows(rows), fn)) end\n"
+        "local function same(row) return row end\n"
+        "local a, b = { x = { { 1, 2 } }, label = { 0 } }, { x = { { 1, 3 } }, label = { 0 } }\n"
+        "assert(text(a, same) == text(a, same) and text(a, same) ~= text(b, same))\n"
+        "assert(text(a, same) ~= text(a, function(row) return nil end))\n"
+        "assert(tostring(mgb.data.mnist()) == 'data: mnist train')\n"
+        "assert(tostring(mgb.data.take(mgb.data.digits(), { count = 5 })) == 'data: rows 0 to 4 of "
+        "digits all')",
+        NULL);
+}
+
+static void later_formats_say_so(void **state)
+{
+    (void)state;
+    refuses("mgb.data.csv{}", "mgb.data.csv: not in this version");
+    refuses("mgb.data.tsv{}", "mgb.data has no 'tsv' (did you mean 'csv'?)");
+    refuses("mgb.data.idx{ image = 3 }", "mgb.data.idx: image: file name expected, got 3");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_taken_as_written),
+        cmocka_unit_test(a_part_of_data_can_be_taken),
+        cmocka_unit_test(rows_can_be_changed_by_a_function),
+        cmocka_unit_test(descriptions_tell_data_apart),
+        cmocka_unit_test(later_formats_say_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
