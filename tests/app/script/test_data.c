@@ -22,8 +22,7 @@ static enum mgb_status source_note(const struct script_open_request *r)
                 (size_t)snprintf(seen + used, sizeof seen - used, "%g ", (double)x[i * width + k]);
         used += (size_t)snprintf(seen + used, sizeof seen - used, "%d; ", (int)label[i]);
     }
-    snprintf(seen + used, sizeof seen - used, "%lld rows of %s", (long long)r->source->rows,
-             r->data);
+    snprintf(seen + used, sizeof seen - used, "%lld rows", (long long)r->source->rows);
     return MGB_OK;
 }
 
