@@ -21,7 +21,7 @@ field() { sed -n "s/^$1:[ ]*//p" "$2"; }
 build_and_test() {
     cmake --build "$tree/build" -j "$jobs" --target "$@" >"$tree/build.log" 2>&1 || return 2
     for test in "$@"; do
-        ctest --test-dir "$tree/build" -R "^$test\$" --no-tests=error >"$tree/test.log" 2>&1 || return 1
+        ctest --test-dir "$tree/build" -R "^$test\$" --no-tests=error --output-on-failure >"$tree/test.log" 2>&1 || return 1
         if grep -q -e '\*\*\*Skipped' "$tree/test.log"; then
             echo "  $test was skipped"
             return 2
@@ -29,8 +29,10 @@ build_and_test() {
     done
 }
 
+# Fresh time stamps, so that nothing built from a planted file of an earlier run passes for new.
+rm -rf "${tree:?}/source"
 mkdir -p "$tree/source"
-(cd "$root" && tar -c --exclude=./build --exclude=./.git .) | tar -x -C "$tree/source"
+(cd "$root" && tar -c --exclude=./build --exclude=./.git .) | tar -x -m -C "$tree/source"
 cmake -S "$tree/source" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMGB_CUDA=OFF -DMGB_TEST_TIMEOUT=20 "-DCMAKE_C_FLAGS=-O1" \
     >"$tree/configure.log" 2>&1 || { tail "$tree/configure.log"; exit 1; }
 
