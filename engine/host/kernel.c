@@ -101,7 +101,7 @@ static void use_fill(struct mgb_host_use *out, const struct mgb_node_use *use, i
     out->device = device;
     out->threads = use->threads < 1 ? 1 : use->threads;
     out->rows = use->rows;
-    out->training = use->training;
+    out->training = use->training && node->kind == MGB_OP_DROPOUT; /* the only one that cares */
     out->input_count = node->input_count;
     attributes_copy(&out->a, node);
     for (int i = 0; i < node->input_count; i++) {

@@ -1,4 +1,4 @@
-/* Sixteen channels at once, as four of the compiler's vectors of four floats, which every machine of interest has: what
+/* Eight channels at once, as two of the compiler's vectors of four floats, which every machine of interest has: what
  * gcc and clang make of it does not depend on how well a loop happens to vectorise. */
 #ifndef MGB_HOST_LANES_H
 #define MGB_HOST_LANES_H
@@ -9,17 +9,17 @@
 #include <emmintrin.h>
 #endif
 
-#define MGB_LANES 16
+#define MGB_LANES 8
 #define MGB_LANES_INLINE static inline __attribute__((always_inline))
 
 typedef float mgb_float4 __attribute__((vector_size(16)));
 typedef int32_t mgb_int4 __attribute__((vector_size(16)));
 
 struct mgb_lanes {
-    mgb_float4 a, b, c, d;
+    mgb_float4 a, b;
 };
 struct mgb_winners { /* a number a lane */
-    mgb_int4 a, b, c, d;
+    mgb_int4 a, b;
 };
 
 MGB_LANES_INLINE struct mgb_lanes mgb_lanes_load(const float *from)
@@ -27,8 +27,6 @@ MGB_LANES_INLINE struct mgb_lanes mgb_lanes_load(const float *from)
     struct mgb_lanes lanes;
     memcpy(&lanes.a, from, 16);
     memcpy(&lanes.b, from + 4, 16);
-    memcpy(&lanes.c, from + 8, 16);
-    memcpy(&lanes.d, from + 12, 16);
     return lanes;
 }
 
@@ -36,19 +34,17 @@ MGB_LANES_INLINE void mgb_lanes_store(float *to, struct mgb_lanes lanes)
 {
     memcpy(to, &lanes.a, 16);
     memcpy(to + 4, &lanes.b, 16);
-    memcpy(to + 8, &lanes.c, 16);
-    memcpy(to + 12, &lanes.d, 16);
 }
 
 MGB_LANES_INLINE struct mgb_lanes mgb_lanes_add(struct mgb_lanes x, struct mgb_lanes y)
 {
-    return (struct mgb_lanes){x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d};
+    return (struct mgb_lanes){x.a + y.a, x.b + y.b};
 }
 
 MGB_LANES_INLINE struct mgb_winners mgb_winners_all(int32_t cell)
 {
     mgb_int4 all = {cell, cell, cell, cell};
-    return (struct mgb_winners){all, all, all, all};
+    return (struct mgb_winners){all, all};
 }
 
 /* Where in > best or in is NaN, best becomes in and winner becomes cell. */
@@ -66,17 +62,14 @@ MGB_LANES_INLINE void mgb_lanes_max(struct mgb_lanes *best, struct mgb_winners *
     mgb_int4 cells = {cell, cell, cell, cell};
     mgb_max4(&best->a, &winner->a, in.a, cells);
     mgb_max4(&best->b, &winner->b, in.b, cells);
-    mgb_max4(&best->c, &winner->c, in.c, cells);
-    mgb_max4(&best->d, &winner->d, in.d, cells);
 }
 
 /* Numbers below 256 as bytes, and back. */
 MGB_LANES_INLINE void mgb_winners_store(uint8_t *to, struct mgb_winners winner)
 {
 #if defined(__SSE2__)
-    __m128i low = _mm_packs_epi32((__m128i)winner.a, (__m128i)winner.b);
-    __m128i high = _mm_packs_epi32((__m128i)winner.c, (__m128i)winner.d);
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_packus_epi16(low, high));
+    __m128i half = _mm_packs_epi32((__m128i)winner.a, (__m128i)winner.b);
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_packus_epi16(half, half));
 #else
     int32_t number[MGB_LANES];
     memcpy(number, &winner, sizeof number);
@@ -89,13 +82,11 @@ MGB_LANES_INLINE struct mgb_winners mgb_winners_load(const uint8_t *from)
 {
     struct mgb_winners winner;
 #if defined(__SSE2__)
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from),
+    __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)from),
             zero = _mm_setzero_si128();
-    __m128i low = _mm_unpacklo_epi8(bytes, zero), high = _mm_unpackhi_epi8(bytes, zero);
-    winner.a = (mgb_int4)_mm_unpacklo_epi16(low, zero);
-    winner.b = (mgb_int4)_mm_unpackhi_epi16(low, zero);
-    winner.c = (mgb_int4)_mm_unpacklo_epi16(high, zero);
-    winner.d = (mgb_int4)_mm_unpackhi_epi16(high, zero);
+    __m128i half = _mm_unpacklo_epi8(bytes, zero);
+    winner.a = (mgb_int4)_mm_unpacklo_epi16(half, zero);
+    winner.b = (mgb_int4)_mm_unpackhi_epi16(half, zero);
 #else
     int32_t number[MGB_LANES];
     for (int j = 0; j < MGB_LANES; j++)
@@ -111,9 +102,7 @@ MGB_LANES_INLINE struct mgb_lanes mgb_lanes_where(struct mgb_lanes value, struct
 {
     mgb_int4 cells = {cell, cell, cell, cell};
     return (struct mgb_lanes){(mgb_float4)((mgb_int4)value.a & (winner.a == cells)),
-                              (mgb_float4)((mgb_int4)value.b & (winner.b == cells)),
-                              (mgb_float4)((mgb_int4)value.c & (winner.c == cells)),
-                              (mgb_float4)((mgb_int4)value.d & (winner.d == cells))};
+                              (mgb_float4)((mgb_int4)value.b & (winner.b == cells))};
 }
 
 #endif

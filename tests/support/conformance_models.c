@@ -142,8 +142,8 @@ static struct mgb_graph *ragged_make(void)
 static struct mgb_graph *pools_make(void)
 {
     struct mgb_graph *graph = model_make("pools");
-    int x = model_input(graph, "x", SHAPE(3, 21, 19, 2));
-    x = conv(graph, x, 3, window(1, 1, 1, 1, MGB_VALID), MGB_LINEAR);
+    int x = model_input(graph, "x", SHAPE(3, 18, 17, 2));
+    x = conv(graph, x, 27, window(1, 1, 1, 1, MGB_VALID), MGB_LINEAR);
     struct mgb_window padded = window(3, 3, 2, 2, MGB_EXPLICIT);
     padded.pad[0] = padded.pad[1] = 1;
     int a = pool(graph, x, padded, false), b = pool(graph, x, padded, true);

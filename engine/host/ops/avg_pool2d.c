@@ -17,7 +17,7 @@ struct ranges {
 
 MGB_LANES_INLINE struct mgb_lanes lanes_divide(struct mgb_lanes x, float by)
 {
-    return (struct mgb_lanes){x.a / by, x.b / by, x.c / by, x.d / by};
+    return (struct mgb_lanes){x.a / by, x.b / by};
 }
 
 MGB_LANES_INLINE float cell_count(const struct ranges *cells)
@@ -29,7 +29,7 @@ MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, flo
                                 const struct ranges *cells)
 {
     const struct mgb_pool2d *p = &work->pool;
-    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
+    struct mgb_lanes sum = {{0}, {0}};
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
             sum = mgb_lanes_add(sum, mgb_lanes_load(x + (ky * p->in[1] + kx) * p->inner));
@@ -95,7 +95,7 @@ MGB_LANES_INLINE float window_find(const struct mgb_pool2d *p, const struct pixe
 MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to,
                                  int64_t channel)
 {
-    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
+    struct mgb_lanes sum = {{0}, {0}};
     for (int64_t wy = pixel->windows.begin[0]; wy < pixel->windows.end[0]; wy++)
         for (int64_t wx = pixel->windows.begin[1]; wx < pixel->windows.end[1]; wx++) {
             int64_t at;

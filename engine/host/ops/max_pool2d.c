@@ -25,24 +25,34 @@ MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, cons
     *at = x + (ky * p->in[1] + kx) * p->inner;
 }
 
-/* NaN wins, so that it is seen; of equal ones the first. */
+/* Eight channels, or sixteen when `two` (a constant, so that the windows are walked once). NaN wins, so that it is seen;
+ * of equal ones the first. */
 MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x,
-                                const struct cells *cells, int64_t at)
+                                const struct cells *cells, int64_t at, bool two)
 {
     const struct mgb_pool2d *p = &work->pool;
     const float *from;
     cell_at(p, &from, x, cells->begin[0], cells->begin[1]);
-    struct mgb_lanes best = mgb_lanes_load(from);
+    struct mgb_lanes best = mgb_lanes_load(from),
+                     more = two ? mgb_lanes_load(from + MGB_LANES) : best;
     struct mgb_winners winner =
         mgb_winners_all((int32_t)(cells->begin[0] * p->size[1] + cells->begin[1]));
+    struct mgb_winners other = winner;
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++) {
+            int32_t cell = (int32_t)(ky * p->size[1] + kx);
             cell_at(p, &from, x, ky, kx);
-            mgb_lanes_max(&best, &winner, from, (int32_t)(ky * p->size[1] + kx));
+            mgb_lanes_max(&best, &winner, from, cell);
+            if (two)
+                mgb_lanes_max(&more, &other, from + MGB_LANES, cell);
         }
     mgb_lanes_store(work->to + at, best);
+    if (two)
+        mgb_lanes_store(work->to + at + MGB_LANES, more);
     if (work->index)
         mgb_winners_store(work->index + at, winner);
+    if (work->index && two)
+        mgb_winners_store(work->index + at + MGB_LANES, other);
 }
 
 /* The same for one channel. */
@@ -81,8 +91,10 @@ MGB_SIMD static void max_rows(const struct max_work *work, int64_t begin, int64_
             const float *first =
                 work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
             int64_t at = (row * p->out[1] + x) * p->inner, channel = 0;
+            for (; channel + 2 * MGB_LANES <= p->inner; channel += 2 * MGB_LANES)
+                max_lanes(work, first + channel, &cells, at + channel, true);
             for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
-                max_lanes(work, first + channel, &cells, at + channel);
+                max_lanes(work, first + channel, &cells, at + channel, false);
             for (; channel < p->inner; channel++)
                 max_one(work, first + channel, &cells, at + channel);
         }
@@ -116,19 +128,28 @@ MGB_LANES_INLINE void cover_place(struct cover *c)
     c->at = ((c->image * p->out[0] + c->wy) * p->out[1] + c->wx) * p->inner;
 }
 
-MGB_LANES_INLINE void grad_lanes(const struct max_work *work, struct cover c, int64_t channel)
+MGB_LANES_INLINE struct mgb_lanes won_lanes(const struct max_work *work, int64_t at, int32_t cell)
 {
-    struct mgb_lanes sum = {{0}, {0}, {0}, {0}};
+    return mgb_lanes_where(mgb_lanes_load(work->from + at), mgb_winners_load(work->index + at),
+                           cell);
+}
+
+MGB_LANES_INLINE void grad_lanes(const struct max_work *work, struct cover c, int64_t channel,
+                                 bool two)
+{
+    const struct mgb_pool2d *p = c.pool;
+    float *to = work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel;
+    struct mgb_lanes sum = {{0}, {0}}, more = {{0}, {0}};
     for (c.wy = c.windows->begin[0]; c.wy < c.windows->end[0]; c.wy++)
         for (c.wx = c.windows->begin[1]; c.wx < c.windows->end[1]; c.wx++) {
             cover_place(&c);
-            struct mgb_winners winner = mgb_winners_load(work->index + c.at + channel);
-            struct mgb_lanes dy = mgb_lanes_load(work->from + c.at + channel);
-            sum = mgb_lanes_add(sum, mgb_lanes_where(dy, winner, c.cell));
+            sum = mgb_lanes_add(sum, won_lanes(work, c.at + channel, c.cell));
+            if (two)
+                more = mgb_lanes_add(more, won_lanes(work, c.at + channel + MGB_LANES, c.cell));
         }
-    const struct mgb_pool2d *p = c.pool;
-    mgb_lanes_store(work->to + ((c.image * p->in[0] + c.y) * p->in[1] + c.x) * p->inner + channel,
-                    sum);
+    mgb_lanes_store(to, sum);
+    if (two)
+        mgb_lanes_store(to + MGB_LANES, more);
 }
 
 static void grad_one(const struct max_work *work, struct cover c, int64_t channel)
@@ -155,8 +176,10 @@ MGB_SIMD static void max_grad_rows(const struct max_work *work, int64_t begin, i
         for (cover.x = 0; cover.x < p->in[1]; cover.x++) {
             int64_t channel = 0;
             mgb_pool2d_windows(p, 1, cover.x, &windows.begin[1], &windows.end[1]);
+            for (; channel + 2 * MGB_LANES <= p->inner; channel += 2 * MGB_LANES)
+                grad_lanes(work, cover, channel, true);
             for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
-                grad_lanes(work, cover, channel);
+                grad_lanes(work, cover, channel, false);
             for (; channel < p->inner; channel++)
                 grad_one(work, cover, channel);
         }

@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/memory.h"
 #include "tests/support/model.h"
 #include "tests/support/rig.h"
 #include <stdlib.h>
@@ -213,6 +214,41 @@ static void a_kernel_for_other_threads_is_refused(void **state)
     bench_close(&b);
 }
 
+/* Every allocation of opening a backend and preparing operators fails once; nothing is left behind (AddressSanitizer). */
+static void a_full_heap_is_reported_and_leaves_nothing(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_mnist_cnn();
+    struct mgb_topology topology;
+    struct mgb_backend_options options = {0};
+    int failures = 0;
+    bool done = false;
+    assert_ok(host->probe(&topology));
+    for (long long n = 1; !done; n++) {
+        struct mgb_queue *queue = NULL;
+        struct mgb_operator_facts facts;
+        struct mgb_queue_request request = {.use = MGB_USE_COMPUTE, .device = 1, .threads = 1};
+        struct mgb_node_use use = {.graph = graph, .rows = 2, .threads = 1, .training = true};
+        void *context = NULL;
+        mgb_alloc_fail_at(n);
+        enum mgb_status status = host->open(&context, &topology, &options);
+        if (status == MGB_OK)
+            status = host->queue_make(context, &queue, &request);
+        for (use.node = 0; status == MGB_OK && use.node < graph->node_count; use.node++)
+            status = host->describe(context, 1, &use, &facts);
+        mgb_alloc_fail_at(0);
+        done = status == MGB_OK;
+        if (!done)
+            assert_int_equal(status, MGB_NO_MEMORY);
+        failures += !done;
+        host->queue_free(queue);
+        host->close(context);
+    }
+    assert_true(failures > 20);
+    mgb_topology_done(&topology);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +259,7 @@ int main(void)
         cmocka_unit_test(faults_that_cannot_be_read_are_refused),
         cmocka_unit_test(a_label_outside_the_classes_is_named),
         cmocka_unit_test(a_kernel_for_other_threads_is_refused),
+        cmocka_unit_test(a_full_heap_is_reported_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
