@@ -40,15 +40,15 @@ struct mgb_event;
 
 struct mgb_kernel_request {
     int device;
-    struct mgb_node_use use;          /* the very request the facts were asked with */
-    struct mgb_operator_facts facts;  /* and the answer */
+    struct mgb_node_use use;         /* the very request the facts were asked with */
+    struct mgb_operator_facts facts; /* and the answer */
 };
 
 /* What changes from step to step; read when the work runs. */
 struct mgb_step_values {
-    int64_t step;  /* from 0, over the whole run; key of dropout masks */
+    int64_t step; /* from 0, over the whole run; key of dropout masks */
     uint64_t seed;
-    float lr;      /* after schedule and decay */
+    float lr;        /* after schedule and decay */
     int64_t updates; /* optimizer steps done before this one; adam's t is updates + 1 */
 };
 
@@ -78,8 +78,8 @@ struct mgb_update {
 enum mgb_queue_use { MGB_USE_COMPUTE, MGB_USE_COPY };
 struct mgb_queue_request {
     enum mgb_queue_use use;
-    int device; /* compute: whose; copy: destination */
-    int from;   /* copy: source device */
+    int device;  /* compute: whose; copy: destination */
+    int from;    /* copy: source device */
     int threads; /* CPU threads of a compute queue; ignored on GPUs */
 };
 
@@ -101,7 +101,8 @@ struct mgb_backend {
     enum mgb_status (*describe)(void *context, int device, const struct mgb_node_use *use,
                                 struct mgb_operator_facts *out);
     /* The prepared operator; borrowed, lives until close; the same request gives the same kernel. */
-    enum mgb_status (*kernel)(void *context, struct mgb_kernel **out, const struct mgb_kernel_request *request);
+    enum mgb_status (*kernel)(void *context, struct mgb_kernel **out,
+                              const struct mgb_kernel_request *request);
 
     /* --- memory ------------------------------------------------------------------------------------------ */
     /* At least 64-byte aligned, page-aligned on hosts; contents undefined. MGB_OOM when the device cannot. */
@@ -110,17 +111,21 @@ struct mgb_backend {
     /* Optional. Makes an arena inaccessible or accessible again; only while idle. */
     enum mgb_status (*protect)(void *context, void *base, int64_t bytes, bool accessible);
     /* Between host memory and a device, synchronous, only while idle. */
-    enum mgb_status (*write)(void *context, int device, void *address, const void *host, int64_t bytes);
-    enum mgb_status (*read)(void *context, int device, void *host, const void *address, int64_t bytes);
+    enum mgb_status (*write)(void *context, int device, void *address, const void *host,
+                             int64_t bytes);
+    enum mgb_status (*read)(void *context, int device, void *host, const void *address,
+                            int64_t bytes);
 
     /* --- order ------------------------------------------------------------------------------------------- */
-    enum mgb_status (*queue_make)(void *context, struct mgb_queue **out, const struct mgb_queue_request *request);
+    enum mgb_status (*queue_make)(void *context, struct mgb_queue **out,
+                                  const struct mgb_queue_request *request);
     void (*queue_free)(struct mgb_queue *queue);
     /* A timed event; belongs to queues of `device`. */
     enum mgb_status (*event_make)(void *context, struct mgb_event **out, int device);
     void (*event_free)(struct mgb_event *event);
     enum mgb_status (*record)(struct mgb_queue *queue, struct mgb_event *event);
-    enum mgb_status (*wait)(struct mgb_queue *queue, struct mgb_event *event); /* the newest record before this call */
+    enum mgb_status (*wait)(struct mgb_queue *queue,
+                            struct mgb_event *event); /* the newest record before this call */
     /* When the newest record happened, on the session clock (ns, mgb_clock_ns); after drain only.
      * `uncertainty_ns` may be NULL. */
     enum mgb_status (*event_time)(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns);
@@ -129,12 +134,13 @@ struct mgb_backend {
     enum mgb_status (*drain)(void *context, int64_t timeout_ns);
 
     /* --- work: all asynchronous, in queue order ---------------------------------------------------------- */
-    enum mgb_status (*launch)(struct mgb_queue *queue, struct mgb_kernel *kernel, const struct mgb_launch *launch);
+    enum mgb_status (*launch)(struct mgb_queue *queue, struct mgb_kernel *kernel,
+                              const struct mgb_launch *launch);
     enum mgb_status (*copy)(struct mgb_queue *queue, void *to, const void *from, int64_t bytes);
     enum mgb_status (*fill)(struct mgb_queue *queue, void *to, int64_t bytes); /* zero */
     /* to[i] = sources[0][i] + sources[1][i] + ... in that order; `to` may be sources[0]. All on the queue's device. */
-    enum mgb_status (*reduce)(struct mgb_queue *queue, float *to, const float *const *sources, int source_count,
-                              int64_t count);
+    enum mgb_status (*reduce)(struct mgb_queue *queue, float *to, const float *const *sources,
+                              int source_count, int64_t count);
     /* to[k] = sum of squares of sources[k][0 .. counts[k]) in chunks of 4096 elements, each summed in double in order,
      * chunks added in order. */
     enum mgb_status (*norm)(struct mgb_queue *queue, float *to, const float *const *sources,
@@ -145,15 +151,16 @@ struct mgb_backend {
     enum mgb_status (*update)(struct mgb_queue *queue, const struct mgb_update *update);
     /* One call a collective: buffers[k] on queues[k], summed in place, in the order of k on every device (ring and tree
      * may associate otherwise on GPUs, but the same on all). Optional; MGB_CAN_ALLREDUCE. */
-    enum mgb_status (*allreduce)(struct mgb_queue *const *queues, float *const *buffers, int count_of_queues,
-                                 int64_t count, enum mgb_allreduce algorithm);
+    enum mgb_status (*allreduce)(struct mgb_queue *const *queues, float *const *buffers,
+                                 int count_of_queues, int64_t count, enum mgb_allreduce algorithm);
 };
 
 /* The registry: the only place that knows which backends there are. */
-const struct mgb_backend *mgb_backend_find(const char *name); /* "host", "cuda"; NULL with a message */
+const struct mgb_backend *
+mgb_backend_find(const char *name); /* "host", "cuda"; NULL with a message */
 /* "auto": cuda where it finds a device, else host; `remark` (may be NULL) receives one line why. */
-enum mgb_status mgb_backend_choose(const struct mgb_backend **out, struct mgb_topology *topology, const char *name,
-                                   char *remark, size_t size);
+enum mgb_status mgb_backend_choose(const struct mgb_backend **out, struct mgb_topology *topology,
+                                   const char *name, char *remark, size_t size);
 
 extern const struct mgb_backend mgb_host_backend; /* engine/host */
 
@@ -161,10 +168,12 @@ extern const struct mgb_backend mgb_host_backend; /* engine/host */
 struct mgb_cpu_kernels {
     void (*reduce)(float *to, const float *const *sources, int source_count, int64_t count);
     void (*norm)(float *to, const float *const *sources, const int64_t *counts, int source_count);
-    void (*clip)(float *to, const float *const *sources, const int64_t *counts, int source_count, float clip_norm);
+    void (*clip)(float *to, const float *const *sources, const int64_t *counts, int source_count,
+                 float clip_norm);
     void (*update)(const struct mgb_update *update);
     enum mgb_status (*describe)(const struct mgb_node_use *use, struct mgb_operator_facts *out);
-    enum mgb_status (*kernel)(struct mgb_kernel **out, const struct mgb_kernel_request *request); /* caller frees */
+    enum mgb_status (*kernel)(struct mgb_kernel **out,
+                              const struct mgb_kernel_request *request); /* caller frees */
     void (*kernel_free)(struct mgb_kernel *kernel);
     enum mgb_status (*run)(struct mgb_kernel *kernel, const struct mgb_launch *launch);
 };

@@ -55,7 +55,7 @@ bool conformance_model_check(const struct rig *rig, const struct rig_play *play,
                              const struct conformance_model *model)
 {
     struct mgb_graph *graph = model->make();
-    struct reference reference = reference_make(graph, 5);
+    struct reference reference = reference_make(graph, 3);
     struct rig_values plain = {0}, own = {0};
     struct rig_play first = *play, second = *play;
     first.plain = true;

@@ -41,7 +41,7 @@ static void every_device_gives_the_same_bits(int threads)
 {
     for (int m = 0; m < conformance_model_count; m++) {
         struct mgb_graph *graph = conformance_models[m].make();
-        struct reference reference = filled(graph, 6);
+        struct reference reference = filled(graph, 4);
         struct rig rig = rig_open(host, 0);
         struct rig_values first = values_on(&rig, &reference, 1, threads);
         for (int device = 1; device < 5; device += 3) {
