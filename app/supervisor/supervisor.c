@@ -94,6 +94,28 @@ static void signals_give_back(const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
+/* A wish to stop may have come together with the worker's end, and not been let in yet. */
+static void signals_look(void)
+{
+    sigset_t waiting;
+    sigpending(&waiting);
+    if (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+        sigismember(&waiting, SIGHUP))
+        stop_asked = 1;
+}
+
+/* A signal that came together with the worker's end may still wait, and would kill this process once it is let in: what it
+ * was about is over. Ignoring a signal discards it. */
+static void signals_discard(void)
+{
+    for (size_t i = 0; i < HANDLED; i++) {
+        struct sigaction old;
+        sigaction(handled[i], NULL, &old);
+        signal(handled[i], SIG_IGN);
+        sigaction(handled[i], &old, NULL);
+    }
+}
+
 static void message_take(struct watch *watch, const struct message *message)
 {
     switch ((enum message_kind)message->kind) {
@@ -221,6 +243,7 @@ static int watch_over(const struct mgb_supervisor_settings *settings, mgb_worker
         }
         worker_await(&watch, mask);
         worker_pid = 0;
+        signals_look();
         if (WIFEXITED(watch.status))
             return WEXITSTATUS(watch.status);
         terminal_restore(&saved, known, watch.screen);
@@ -242,6 +265,7 @@ int mgb_supervise(const struct mgb_supervisor_settings *settings, mgb_worker_fun
     sigset_t before;
     signals_take(&before);
     int code = watch_over(settings, worker, context, &before);
+    signals_discard();
     signals_give_back(&before);
     return code;
 }
