@@ -167,7 +167,7 @@ local function define(kind)
     local what = "nn." .. kind.name
     local direct = is_tensor(first) or state[first] ~= nil
     if direct and not kind.direct then
-      host.fail(("%s has options and variables: write %s{...}(x)"):format(what, what))
+      host.fail(("%s needs its options: write %s{...}(x)"):format(what, what))
     end
     local options = host.read(what, not direct and first or {}, kind.options)
     if kind.prepare then kind.prepare(what, options) end

@@ -102,6 +102,15 @@ end
 
 function result_type.__close(result) if states[result].session then states[result].session:close() end end
 
+local function rounded(value) return value and host.number_text(value) or "-" end
+
+function result_type.__tostring(r)
+  if r.outcome == "oom" then return ("%s: out of memory: %s"):format(r.model, r.message) end
+  return ("%s on %d %s, batch %d (%s scaling): %s ms a step, %s examples/s, loss %s"):format(r.model, r.gpus,
+    r.backend == "host" and "CPU device(s)" or r.backend == "sim" and "simulated GPU(s)" or "GPU(s)", r.global_batch,
+    r.batch_mode, rounded(r.step_ms.median), rounded(r.examples_per_s), rounded(r.loss))
+end
+
 -- The table a run gives back; `s` as for host.look. Fields that have no value are not there.
 function host.result_make(s, figures, losses)
   local result = host.figures_name(figures, s.graph)

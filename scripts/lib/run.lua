@@ -40,12 +40,18 @@ local function warmup_read(what, given, fallback)
   return given
 end
 
+-- With epochs the warm-up is within: 10 steps, or half of what there is.
+local function warmup_within(s, placement, epochs)
+  local batch = placement:get("global_batch") or (placement:get("batch") or 32) * placement:towers()
+  return math.min(10, epochs * ((s.rows + batch - 1) // batch) // 2)
+end
+
 -- From options that options_check returned to what can be opened (and described, for sweeps): a table
 -- { model =, seed =, warmup =, graph =, request = }.
 function host.prepare(what, o, given, warmup)
   if o.model == nil then host.fail(what .. ": model: name or model expected, got nil") end
   local model = mgb.model(o.model)
-  local s = { what = what, model = model.name, seed = o.seed or 1, warmup = warmup_read(what, o.warmup, warmup) }
+  local s = { what = what, model = model.name, seed = o.seed or 1 }
   local placement = host.placement_fill(what, host.placement(), given)
   local towers = host.built_by_tower(model, o.build) and placement:towers() or nil
   local graph, model_options = host.graph_build(model, towers)
@@ -54,6 +60,7 @@ function host.prepare(what, o, given, warmup)
   if o.data ~= nil then source, data_text = host.data_bind(what .. ": data", o.data, graph, s.seed) end
   s.graph, s.towers, s.schedule, s.optimizer = graph, towers, schedule, optimizer_text
   s.rows = source and host.source_facts(source) or 0
+  s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
   s.request = { model = model.name, model_options = model_options, graph = graph, data = data_text or "", source = source,
                 placement = placement, optimizer = values, seed = s.seed, backend = o.backend, machine = o.machine,
                 warmup = s.warmup }
@@ -106,7 +113,7 @@ host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }
 
 function mgb.run(options)
   local o = host.options_check("mgb.run", options, host.run_options)
-  local s = host.prepare("mgb.run", o, options or {}, o.epochs and 0 or 10)
+  local s = host.prepare("mgb.run", o, options or {}, 10)
   s.request.expect_oom = o.expect == "oom"
   local result, status, message, details = host.run_prepared(s, o)
   if result then return result end

@@ -160,7 +160,7 @@ local function cell_run(w, point, number, repetition)
   local all = point_options(point, w.common)
   local what = ("mgb.sweep '%s': %s"):format(w.name, point_text(point, w.keys))
   local o = host.options_check(what, all, host.run_options)
-  local s = host.prepare(what, o, all, o.epochs and 0 or 10)
+  local s = host.prepare(what, o, all, 10)
   s.request.point = { sweep = w.name, sweep_settings = w.settings, settings = host.json(point_options(point, {})),
                       digest = point_digest(s, o), point = number - 1, repetition = repetition - 1, position = position - 1 }
   local row = w.resume and host.sweep_find(s.request.point)

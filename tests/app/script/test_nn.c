@@ -166,7 +166,7 @@ static void wrong_calls_of_layers_are_named(void **state)
     fails(MODEL("nn.relu(x, x)") "model:summary()", "nn.relu: one tensor expected, got 2");
     fails(MODEL("nn.relu{}(3)") "model:summary()", "nn.relu: argument 1: tensor expected, got 3");
     fails(MODEL("nn.dense(x)") "model:summary()",
-          "nn.dense has options and variables: write nn.dense{...}(x)");
+          "nn.dense needs its options: write nn.dense{...}(x)");
     fails(MODEL("nn.add(x)") "model:summary()", "nn.add: two or more tensors expected, got 1");
     fails(MODEL("nn.conv2d{ filters = 3, kernel = 3 }(x)") "model:summary()",
           "nn.conv2d 'conv2d': an image (height x width x channels) expected, got 10");
