@@ -5,8 +5,9 @@
 #include "tests/support/rig.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 #include <dirent.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 static const struct mgb_backend *const host = &mgb_host_backend;
 
@@ -42,6 +43,27 @@ static void devices_that_nobody_uses_start_no_thread(void **state)
     assert_int_equal(threads_alive(), before);
     host->queue_free(warm);
     host->arena_free(rig.context, 1, value, 4);
+    rig_close(&rig);
+}
+
+/* Live toggles make and free queues all day long: their OpenMP teams must not stay behind. */
+static void the_team_of_a_queue_ends_with_it(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    struct rig rig = rig_open(host, 0);
+    char *values = rig_arena(&rig, 1, BYTES);
+    int before = threads_alive();
+    for (int i = 0; i < 20; i++) {
+        struct mgb_queue *queue = rig_compute(&rig, 1, 3);
+        assert_ok(host->fill(queue, values, BYTES));
+        assert_ok(host->drain(rig.context, 0));
+        host->queue_free(queue);
+    }
+    for (int i = 0; i < 500 && threads_alive() > before; i++)
+        usleep(10000); /* the last of them may still be on their way out */
+    assert_int_equal(threads_alive(), before);
+    host->arena_free(rig.context, 1, values, BYTES);
     rig_close(&rig);
 }
 
@@ -154,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_that_nobody_uses_start_no_thread),
+        cmocka_unit_test(the_team_of_a_queue_ends_with_it),
         cmocka_unit_test(a_step_longer_than_the_ring_is_done_in_order),
         cmocka_unit_test(a_queue_of_a_missing_device_is_refused),
         cmocka_unit_test(the_time_of_an_event_is_known_after_it_happened_only),
