@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_COLUMNS = 256, MOST_PARAMETERS = 64 };
@@ -25,8 +26,8 @@ typedef bool row_function(void *, int, const char *const *, const char *const *,
 struct query_rows {
     row_function *row;
     void *context;
-    const char *const *names; /* valid during the query */
-    const char *name_copies[MOST_COLUMNS];
+    char *names[MOST_COLUMNS]; /* owned: SQLite's own may go with the first step */
+    int name_count;
     char numbers[MOST_COLUMNS][32];
 };
 
@@ -36,8 +37,16 @@ static enum mgb_status keep_names(void *context, const char *const *names, int c
     if (count > MOST_COLUMNS)
         return mgb_fail(MGB_UNSUPPORTED, "query: %d columns; at most %d are possible", count,
                         MOST_COLUMNS);
-    rows->names = names;
+    for (; rows->name_count < count; rows->name_count++)
+        if (!(rows->names[rows->name_count] = strdup(names[rows->name_count])))
+            return mgb_fail(MGB_NO_MEMORY, "query: memory is exhausted");
     return MGB_OK;
+}
+
+static void names_free(struct query_rows *rows)
+{
+    while (rows->name_count > 0)
+        free(rows->names[--rows->name_count]);
 }
 
 /* SQLite's numbers of kinds: 1 integer, 2 real, 3 text, 5 null. */
@@ -72,7 +81,7 @@ static enum mgb_status hand_row(void *context, const struct mgb_value *values, i
     int types[MOST_COLUMNS];
     for (int i = 0; i < count; i++)
         texts[i] = value_text(rows->numbers[i], &types[i], &values[i]);
-    if (rows->row(rows->context, count, rows->names, texts, types))
+    if (rows->row(rows->context, count, (const char *const *)rows->names, texts, types))
         return MGB_OK;
     return mgb_fail(MGB_INTERRUPTED, "query: stopped by the caller");
 }
@@ -94,5 +103,7 @@ enum mgb_status mgb_hub_query(void *context, const char *sql, const char *const 
     rows.row = row;
     rows.context = row_context;
     struct mgb_query_sink sink = {&rows, keep_names, hand_row};
-    return mgb_query_run(reader, sql, values, parameter_count, &sink);
+    enum mgb_status status = mgb_query_run(reader, sql, values, parameter_count, &sink);
+    names_free(&rows);
+    return status;
 }
