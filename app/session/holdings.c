@@ -66,35 +66,69 @@ static enum mgb_variable_role role_of(const struct mgb_storage *storage,
 }
 
 /* Two storages are the same bytes when device, arena and offset agree. */
-static int64_t storage_number(const struct mgb_plan *plan, const struct mgb_storage *storage)
+static int64_t storage_number(struct mgb_place place, int64_t offset)
 {
-    struct mgb_place place = mgb_plan_place(plan, storage->buffer, storage->tower);
     return ((int64_t)place.device << 44) + ((int64_t)place.arena << 42) +
-           (place.offset + storage->offset) / 4;
+           (place.offset + offset) / 4;
+}
+
+/* The next tower after `tower` (-1: the first) that has an instance of a storage that stands for all of its class; -1 when
+ * there is none. */
+static int instance_next(const struct mgb_plan *plan, const struct mgb_storage *storage, int tower)
+{
+    for (tower++; tower < plan->tower_count; tower++)
+        if (plan->towers[tower].class == plan->buffers[storage->buffer].class)
+            return tower;
+    return -1;
+}
+
+static int instances_count(const struct mgb_plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->storage_count; i++)
+        count += plan->storages[i].tower == MGB_EACH_TOWER
+                     ? plan->classes[plan->buffers[plan->storages[i].buffer].class].tower_count
+                     : 1;
+    return count;
+}
+
+static void variable_fill(struct mgb_record_variable *row, char shape[64],
+                          const struct script_session *session, const struct mgb_storage *storage,
+                          int tower)
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, storage->variable);
+    struct mgb_place place = mgb_plan_place(plan, storage->buffer, tower);
+    *row = (struct mgb_record_variable){
+        .name = info.name,
+        .scope = info.scope,
+        .shape = mgb_shape_format(shape, 64, &info.shape),
+        .type = "f32",
+        .bytes = storage->bytes,
+        .device = session_device(session, place.device),
+        .role = role_of(storage, &info),
+        .storage = storage_number(place, storage->offset),
+    };
 }
 
 static void record_variables(struct script_session *session, const struct mgb_plan *plan)
 {
-    struct mgb_record_variable *row = calloc((size_t)plan->storage_count + 1, sizeof *row);
-    char(*shape)[64] = calloc((size_t)plan->storage_count + 1, sizeof *shape);
+    int most = instances_count(plan), count = 0;
+    struct mgb_record_variable *row = calloc((size_t)most + 1, sizeof *row);
+    char(*shape)[64] = calloc((size_t)most + 1, sizeof *shape);
     for (int i = 0; row && shape && i < plan->storage_count; i++) {
         const struct mgb_storage *storage = &plan->storages[i];
-        struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, storage->variable);
-        struct mgb_place place = mgb_plan_place(plan, storage->buffer, storage->tower);
-        row[i] = (struct mgb_record_variable){
-            .name = info.name,
-            .scope = info.scope,
-            .shape = mgb_shape_format(shape[i], sizeof shape[i], &info.shape),
-            .type = "f32",
-            .bytes = storage->bytes,
-            .device = session_device(session, place.device),
-            .role = role_of(storage, &info),
-            .storage = storage_number(plan, storage),
-        };
+        if (storage->tower != MGB_EACH_TOWER) {
+            variable_fill(&row[count], shape[count], session, storage, storage->tower);
+            count++;
+            continue;
+        }
+        for (int tower = instance_next(plan, storage, -1); tower >= 0 && count < most;
+             tower = instance_next(plan, storage, tower), count++)
+            variable_fill(&row[count], shape[count], session, storage, tower);
     }
     if (row && shape)
-        mgb_recorder_put_variables(session->hub->recorder, session->segment_id, row,
-                                   (size_t)plan->storage_count);
+        mgb_recorder_put_variables(session->hub->recorder, session->segment_id, row, (size_t)count);
     free(row);
     free(shape);
 }
