@@ -201,6 +201,7 @@ static void push_evaluation(struct script_session *session, const struct mgb_eva
         };
         mgb_recorder_push(session->hub->recorder, &record);
     }
+    mgb_recorder_flush(session->hub->recorder); /* the names are the graph's, which may go now */
 }
 
 enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_evaluation *out,
