@@ -293,7 +293,7 @@ int mgb_script_handle(lua_State *L)
     const char *message = value_message(L), *rest = message;
     char shown[LUA_IDSIZE] = "";
     int line = place_split(message, shown, &rest);
-    if (line == 0 || strncmp(shown, MGB_SCRIPT_INNER + 1, strlen(MGB_SCRIPT_INNER) - 1) == 0)
+    if (line == 0 || strncmp(shown, &MGB_SCRIPT_INNER[1], strlen(MGB_SCRIPT_INNER) - 1) == 0)
         line = place_from_stack(L, shown);
     char *trace = trace_make(L, 0);
     char *joined = NULL;

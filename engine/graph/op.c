@@ -68,7 +68,7 @@ static enum mgb_status operand_find(const struct mgb_op_call *call, const char *
 enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tensor,
                             enum mgb_type type, struct mgb_shape *shape)
 {
-    struct mgb_tensor found;
+    struct mgb_tensor found = {0};
     char label[160];
     MGB_TRY(operand_find(call, role, tensor, &found));
     mgb_graph_tensor_label(label, sizeof label, call->graph, tensor);
@@ -92,7 +92,7 @@ enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tens
 enum mgb_status mgb_op_take_variable(struct mgb_op_call *call, const char *role, int tensor,
                                      struct mgb_shape *shape)
 {
-    struct mgb_tensor found;
+    struct mgb_tensor found = {0};
     char label[160];
     MGB_TRY(operand_find(call, role, tensor, &found));
     if (found.batched ||

@@ -119,7 +119,7 @@ enum mgb_status mgb_device_parse(struct mgb_device_name *out, const char *text)
 
 char *mgb_device_format(char out[MGB_DEVICE_NAME_MAX], struct mgb_device_name name)
 {
-    char host[16] = "";
+    char host[24] = "";
     if (name.host > 0)
         snprintf(host, sizeof host, "/host:%d", name.host);
     switch (name.kind) {
