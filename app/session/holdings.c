@@ -72,8 +72,8 @@ static int64_t storage_number(struct mgb_place place, int64_t offset)
            (place.offset + offset) / 4;
 }
 
-/* The next tower after `tower` (-1: the first) that has an instance of a storage that stands for all of its class; -1 when
- * there is none. */
+/* The next tower after `tower` (0: the first) that has an instance of a storage that stands for all of its class; -1 when
+ * there is none. Tower 0 has entries of its own. */
 static int instance_next(const struct mgb_plan *plan, const struct mgb_storage *storage, int tower)
 {
     for (tower++; tower < plan->tower_count; tower++)
@@ -123,7 +123,7 @@ static void record_variables(struct script_session *session, const struct mgb_pl
             count++;
             continue;
         }
-        for (int tower = instance_next(plan, storage, -1); tower >= 0 && count < most;
+        for (int tower = instance_next(plan, storage, 0); tower >= 0 && count < most;
              tower = instance_next(plan, storage, tower), count++)
             variable_fill(&row[count], shape[count], session, storage, tower);
     }

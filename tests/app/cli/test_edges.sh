@@ -32,6 +32,16 @@ command_line='batch 1 for each of 4'
 mgbench run ./small.lua --backend host --quiet --gpus 4 --batch 1 --steps 2 >"$work/out" || failures=$((failures + 1))
 same 'recorded' 'ok,4' "$(ask 'select outcome, global_batch from run_summary order by run_id desc')"
 
+# Mirrored weights are stored once on each GPU, and listed so.
+command_line='variables of a mirrored run'
+mgbench run ./small.lua --backend host --quiet --gpus 3 --batch 2 --steps 1 --strategy allreduce --momentum 0.9 >"$work/out" ||
+    failures=$((failures + 1))
+same 'storages' '3,3,master replica replica' "$(ask "select count(*), count(distinct storage_id),
+    group_concat(role, ' ') from (select * from variable where segment_id = (select max(id) from segment)
+    and name = 'logits/bias' and role <> 'slot' order by device)")"
+same 'slots' '3,3' "$(ask "select count(*), count(distinct device) from variable
+    where segment_id = (select max(id) from segment) and name = 'logits/bias' and role = 'slot'")"
+
 # A refusal leaves the script usable, and nothing allocated.
 cat >usable.lua <<LUA
 for _, gpus in ipairs{ 17, -1, { 1, 1 } } do
