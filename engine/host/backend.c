@@ -30,6 +30,7 @@ static void host_close(void *context)
     if (!host)
         return;
     mgb_host_cache_done(&host->kernels);
+    mgb_crowd_done(&host->crowd);
     pthread_mutex_destroy(&host->failure_lock);
     mgb_release(host->collectives);
     mgb_release(host->devices);

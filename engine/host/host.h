@@ -4,6 +4,7 @@
 #define MGB_HOST_HOST_H
 
 #include "engine/backend/backend.h"
+#include "engine/host/crowd.h"
 #include "engine/host/fault.h"
 #include "engine/host/gate.h"
 #include "engine/host/kernel.h"
@@ -27,6 +28,7 @@ struct mgb_host {
     struct mgb_host_faults faults;
     struct mgb_kernel_cache kernels;
     struct mgb_queue *queues; /* a list; the submitter's */
+    struct mgb_crowd crowd;
     /* Work that failed: `poisoned` is set once `failure` is complete. */
     pthread_mutex_t failure_lock;
     struct mgb_host_failure failure;

@@ -64,6 +64,18 @@ static void *queue_main(void *argument)
     }
 }
 
+/* Queues come and go with placements; the largest crowd that those at work together needed stays. */
+static void crowd_fit(struct mgb_host *host)
+{
+    int threads = 0, teams = 0;
+    for (const struct mgb_queue *queue = host->queues; queue; queue = queue->next)
+        if (queue->started && queue->request.use == MGB_USE_COMPUTE) {
+            threads += queue->request.threads;
+            teams++;
+        }
+    mgb_crowd_grow(&host->crowd, mgb_crowd_needed(threads, teams));
+}
+
 static enum mgb_status thread_start(struct mgb_queue *queue)
 {
     sigset_t all, before;
@@ -79,6 +91,7 @@ static enum mgb_status thread_start(struct mgb_queue *queue)
                         name, failed);
     }
     queue->started = true;
+    crowd_fit(queue->host);
     return MGB_OK;
 }
 

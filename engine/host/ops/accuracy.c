@@ -38,7 +38,7 @@ static enum mgb_status accuracy_run(struct mgb_kernel *kernel, const struct mgb_
     struct accuracy_work work = {.labels = launch->inputs[1],
                                  .classes = kernel->use.in[0].count / rows};
     work.logits = mgb_flat_input(kernel, launch, 0);
-    double right = mgb_rows_sum(rows, right_rows, &work);
+    double right = mgb_rows_sum(rows, work.classes, right_rows, &work);
     *(float *)launch->outputs[0] =
         (float)(right / (double)mgb_shape_count(&kernel->use.in[1].shape));
     return MGB_OK;

@@ -76,15 +76,24 @@ static void rows_range(void *context, long long begin, long long end)
     }
 }
 
-double mgb_rows_sum(int64_t rows, mgb_rows_function *f, const void *context)
+#define TEAM_GRAIN 8192 /* elements */
+
+int64_t mgb_rows_grain(int64_t width)
 {
+    int64_t chunk = MGB_ROW_CHUNK * (width < 1 ? 1 : width);
+    return (TEAM_GRAIN + chunk - 1) / chunk * MGB_ROW_CHUNK;
+}
+
+double mgb_rows_sum(int64_t rows, int64_t width, mgb_rows_function *f, const void *context)
+{
+    int64_t grain = mgb_rows_grain(width) / MGB_ROW_CHUNK;
     struct rows_work work = {.f = f, .context = context, .rows = rows};
     int64_t chunks = (rows + MGB_ROW_CHUNK - 1) / MGB_ROW_CHUNK;
     double sum = 0;
     for (int64_t chunk = 0; chunk < chunks; chunk += CHUNKS_AT_ONCE) {
         int64_t now = chunks - chunk < CHUNKS_AT_ONCE ? chunks - chunk : CHUNKS_AT_ONCE;
         work.first_chunk = chunk;
-        mgb_parallel_for(now, 1, rows_range, &work);
+        mgb_parallel_for(now, grain, rows_range, &work);
         for (int64_t i = 0; i < now; i++)
             sum += work.sums[i];
     }

@@ -84,7 +84,8 @@ static struct mse_work mse_begin(struct mgb_kernel *kernel, const struct mgb_lau
 static enum mgb_status mse_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
 {
     struct mse_work work = mse_begin(kernel, launch);
-    double sum = mgb_rows_sum(kernel->use.in[0].count / work.elements, mse_sum, &work);
+    double sum =
+        mgb_rows_sum(kernel->use.in[0].count / work.elements, work.elements, mse_sum, &work);
     *(float *)launch->outputs[0] = (float)(sum / (double)work.elements);
     return MGB_OK;
 }

@@ -43,9 +43,11 @@ void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count
                        enum mgb_activation activation);
 
 /* Sums over rows with the same bits for any team: each chunk of rows in order in double, chunks in order. `f` adds up
- * rows [begin, end). */
+ * rows [begin, end). Rows of few elements (`width`) are not worth a team. */
 #define MGB_ROW_CHUNK 64
 typedef double mgb_rows_function(const void *context, int64_t begin, int64_t end);
-double mgb_rows_sum(int64_t rows, mgb_rows_function *f, const void *context);
+double mgb_rows_sum(int64_t rows, int64_t width, mgb_rows_function *f, const void *context);
+/* Rows that are worth a thread of a team: a multiple of MGB_ROW_CHUNK. */
+int64_t mgb_rows_grain(int64_t width);
 
 #endif

@@ -136,7 +136,7 @@ static enum mgb_status xent_run(struct mgb_kernel *kernel, const struct mgb_laun
 {
     struct xent_work work;
     MGB_TRY(xent_begin(&work, kernel, launch));
-    double sum = mgb_rows_sum(kernel->use.in[1].count, xent_sum, &work);
+    double sum = mgb_rows_sum(kernel->use.in[1].count, work.classes, xent_sum, &work);
     *(float *)launch->outputs[0] = (float)(sum / (double)position_count(kernel));
     return MGB_OK;
 }
@@ -147,7 +147,7 @@ static enum mgb_status xent_grad_run(struct mgb_kernel *kernel, const struct mgb
     MGB_TRY(xent_begin(&work, kernel, launch));
     work.gradient = launch->outputs[0];
     work.scale = launch->scale / (float)position_count(kernel);
-    mgb_parallel_for(kernel->use.in[1].count, MGB_ROW_CHUNK, xent_grad_range, &work);
+    mgb_parallel_for(kernel->use.in[1].count, mgb_rows_grain(work.classes), xent_grad_range, &work);
     return MGB_OK;
 }
 
