@@ -60,6 +60,8 @@ static enum mgb_status hub_figures(struct script_session *session, struct script
 static void hub_progress(void *context, const char *line)
 {
     struct mgb_hub *hub = context;
+    if (!strchr(line, '\n'))
+        snprintf(hub->cell, sizeof hub->cell, "%s", line);
     if (hub->options.progress)
         hub->options.progress(hub->options.context, line);
 }

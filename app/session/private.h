@@ -19,6 +19,7 @@ struct mgb_hub {
     atomic_bool interrupted;
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
     struct script_session *sessions;  /* open ones */
+    char cell[200];                   /* the line of progress that a script last gave */
     struct mgb_hub_sweep {
         char *name;
         int64_t id;
@@ -48,7 +49,12 @@ struct script_session {
     int64_t loss_count, loss_capacity;
     int64_t epochs_left;       /* of the step call in progress; 0 when steps were asked */
     atomic_llong heartbeat_ns; /* when the last step ended */
-    int64_t source_rows;       /* of an epoch; 0: endless */
+    atomic_llong call_steps;   /* done in the step call in progress */
+    int64_t call_most, call_began_ns;
+    bool told;                                 /* a line of progress about steps stands */
+    atomic_llong call_steps;                   /* done in the step call in progress */
+    int64_t call_asked;                        /* of how many */
+    int64_t source_rows;                       /* of an epoch; 0: endless */
     char (*device_names)[MGB_DEVICE_NAME_MAX]; /* by topology index; ring records borrow them */
 };
 
