@@ -71,6 +71,17 @@ S.rows{
     s.update_at = "/gpu:1"
     S.equal(places(s, "master"), "/cpu:0", "home of the weights when they are updated elsewhere")
     S.equal(places(s, "slot"), "/gpu:1", "home of the slots when they are updated elsewhere")
+    local scoped = nn.model("scoped", function(m)
+      local x, label = m:input("x", { 10 }), m:input("label", {}, "i32")
+      local h = nn.device("/cpu:0", nn.dense{ units = 4, name = "on_host" }, x)
+      m:loss(nn.softmax_cross_entropy(nn.dense{ units = 2, name = "anywhere" }(h), label))
+    end)
+    local by_scope <close> = mgb.session{ model = scoped, data = base.data, gpus = 2, batch = 8 }
+    for _, v in ipairs(by_scope:variables()) do
+      if v.role == "master" then
+        S.equal(v.device, v.scope == "on_host" and "/cpu:0" or "/gpu:0", "home of " .. v.name .. " by device scope")
+      end
+    end
   end },
   { "D4", "no variable without a device: all on the host when relocated, a known one each otherwise", function()
     for _, strategy in ipairs{ "outputs", "gradients", "allreduce", "independent" } do

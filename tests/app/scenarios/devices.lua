@@ -48,6 +48,18 @@ S.rows{
     s:step(1)
     S.equal(#s.towers, 2, "towers on one device")
   end },
+  { "16", "(issue 2) 0 to 16 devices work; -1, 17 and a list with one too many are refused, and the session goes on", function()
+    local s <close> = mgb.session(S.with(base, { gpus = 0, global_batch = 33 }))
+    for gpus = 0, 16 do
+      s.gpus = gpus
+      S.equal(#s:step(1).losses, 1, "steps on " .. gpus)
+    end
+    S.fails(function() s.gpus = -1 end, "gpus", "-1", "a count from 0")
+    S.fails(function() s.gpus = 17 end, "/gpu:16", "/gpu:15")
+    S.fails(function() s.gpus = {} end, "gpus")
+    S.equal(s.gpus, 16, "GPUs after the refusals")
+    s:step(1)
+  end },
   { "53", "the table of variables: bytes, device, and why there", function()
     local s <close> = mgb.session(S.with(base, { gpus = 3, batch = 4, weights_at = "spread" }))
     local devices, reasons = {}, {}
