@@ -50,11 +50,8 @@ struct script_session {
     int64_t epochs_left;       /* of the step call in progress; 0 when steps were asked */
     atomic_llong heartbeat_ns; /* when the last step ended */
     atomic_llong call_steps;   /* done in the step call in progress */
-    int64_t call_most, call_began_ns;
-    bool told;                                 /* a line of progress about steps stands */
-    atomic_llong call_steps;                   /* done in the step call in progress */
-    int64_t call_asked;                        /* of how many */
-    int64_t source_rows;                       /* of an epoch; 0: endless */
+    int64_t call_asked;        /* of how many */
+    int64_t source_rows;       /* of an epoch; 0: endless */
     char (*device_names)[MGB_DEVICE_NAME_MAX]; /* by topology index; ring records borrow them */
 };
 

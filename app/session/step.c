@@ -170,35 +170,12 @@ static void step_tell(struct script_session *session)
     hub->options.progress(hub->options.context, line);
 }
 
-/* One line for people, once a second; a sweep has its own. */
-static void progress_tell(struct script_session *session, int64_t now)
-{
-    const struct mgb_hub_options *options = &session->hub->options;
-    int64_t done = atomic_load(&session->call_steps);
-    if (!options->progress || session->hub->sweeps || !done || done >= session->call_most)
-        return;
-    char line[96];
-    double each = (double)(now - session->call_began_ns) / (double)done;
-    snprintf(line, sizeof line, "step %lld of %lld, %.0f s left", (long long)done,
-             (long long)session->call_most, each * (double)(session->call_most - done) / 1e9);
-    options->progress(options->context, line);
-    session->told = true;
-}
-
-static void progress_clear(struct script_session *session)
-{
-    if (session->told)
-        session->hub->options.progress(session->hub->options.context, "");
-    session->told = false;
-}
-
 /* The watchdog: called about once a second on the thread that waits. The engine's own deadline comes first; this one is
  * for a device so stuck that the engine's thread does not come back. */
 static void step_watch(void *context)
 {
     struct script_session *session = context;
     int64_t now = session_clock_ns(), limit = session->hub->options.step_timeout_ns;
-    progress_tell(session, now);
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
         mgb_session_die(session,
                         "a device got stuck: the step did not end and the engine does not answer");
@@ -290,10 +267,7 @@ static enum mgb_status step_play(struct script_session *session,
     session->epochs_left = request->epochs;
     session->call_asked = request->epochs ? most - 1 : request->steps;
     atomic_store(&session->call_steps, 0);
-    session->call_began_ns = session_clock_ns();
-    session->call_most = most;
-    atomic_store(&session->call_steps, 0);
-    atomic_store(&session->heartbeat_ns, session->call_began_ns);
+    atomic_store(&session->heartbeat_ns, session_clock_ns());
     atomic_store(&hub->active, session->run);
     enum mgb_status status = MGB_INTERRUPTED;
     if (!atomic_load(&hub->interrupted))
@@ -301,7 +275,6 @@ static enum mgb_status step_play(struct script_session *session,
     else
         mgb_fail(MGB_INTERRUPTED, "interrupted");
     atomic_store(&hub->active, (struct mgb_run *)NULL);
-    progress_clear(session);
     step_after(session, status);
     if (hub->options.progress) /* what stood there before */
         hub->options.progress(hub->options.context, hub->cell);
