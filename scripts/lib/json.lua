@@ -30,6 +30,8 @@ end
 function encode(value)
   local kind = type(value)
   if kind == "table" then
+    local methods = getmetatable(value) -- models, data and optimizers are what they say they are
+    if type(methods) == "table" and methods.__tostring then return quote(tostring(value)) end
     return #value > 0 and list_encode(value) or object_encode(value)
   elseif kind == "number" then
     if math.type(value) == "integer" then return ("%d"):format(value) end

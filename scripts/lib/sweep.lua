@@ -55,9 +55,7 @@ local function point_options(point, common)
 end
 
 local function value_text(value)
-  if type(value) == "table" and #value > 0 then return table.concat(value, ",") end
-  if type(value) == "table" then return tostring(value) end
-  return tostring(value)
+  return type(value) == "table" and #value > 0 and table.concat(value, ",") or tostring(value)
 end
 
 local function point_text(point, keys)
@@ -87,7 +85,9 @@ local function row_finish(row, point, keys, common, repetition, position)
   for key, value in pairs(common) do
     if host.is_place[key] and row[key] == nil then row[key] = value end
   end
-  for _, key in ipairs(keys) do row[key] = point[key] end
+  for _, key in ipairs(keys) do
+    if key ~= "model" then row[key] = point[key] end
+  end
   row.repetition, row.position = repetition, position
   row.label = point_text(point, keys)
   return row
@@ -100,10 +100,14 @@ local function batch_of(row)
   return "weak", row.batch or 32
 end
 
+-- In how many options of the grid two rows agree; nil when they differ in what is no placement: model, data and such.
 local function likeness(row, other, keys)
   local count = 0
   for _, key in ipairs(keys) do
-    if key ~= "gpus" and host.json(row[key]) == host.json(other[key]) then count = count + 1 end
+    local same = host.json(row[key]) == host.json(other[key]) and
+      (key ~= "model" or row.model_options == other.model_options)
+    if not same and not host.is_place[key] then return nil end
+    if same and key ~= "gpus" then count = count + 1 end
   end
   return count
 end
@@ -120,7 +124,7 @@ local function baseline_find(row, rows, keys, says)
     local is = not says and gpu_count(other) == 1 or says and says(other, rows) == true
     if is and other.examples_per_s and other.repetition == row.repetition and other_mode == mode and other_batch == batch then
       local alike = likeness(row, other, keys)
-      if not best or alike > best_likeness then best, best_likeness = other, alike end
+      if alike and (not best or alike > best_likeness) then best, best_likeness = other, alike end
     end
   end
   return best
@@ -176,6 +180,7 @@ local function cell_run(w, point, number, repetition)
     if row.close then row:close() end
     w.done = w.done + 1
   end
+  row.model_options = s.request.model_options
   return row_finish(row, point, w.keys, w.common, repetition, position)
 end
 

@@ -318,6 +318,26 @@ static void a_sweep_takes_finished_points_from_the_store(void **state)
     assert_int_equal(notes.opened, 0);
 }
 
+/* A baseline is of the same model; the row's own repetition; or what the script says. */
+static void a_baseline_is_of_its_own_kind(void **state)
+{
+    (void)state;
+    notes.found = true;
+    run(SMALL "local other = model{ units = 3 }\n"
+              "local rows = mgb.sweep{ name = 's', resume = true, grid = { model = { model, other "
+              "}, gpus = { 1, 2 } } }\n"
+              "for i, want in ipairs{ 'gpus=1 model=model small', 'gpus=1 model=model small' } do "
+              "assert(rows[i].label == want, rows[i].label) end\n"
+              "assert(rows[1].model == 'small' and rows[1].speedup == 1 and rows[2].speedup == 1 "
+              "and rows[3].speedup == 3)\n"
+              "rows = mgb.sweep{ name = 's', model = model, resume = true, grid = { gpus = { 1, 2, "
+              "4 } },\n"
+              "  baseline = function(row) return row.gpus == 2 end }\n"
+              "assert(rows[3].speedup == 1.5 and rows[3].efficiency == 0.75 and rows[2].baseline "
+              "and not rows[1].baseline)",
+        NULL, NULL);
+}
+
 static void a_sweep_ends_where_the_machine_fails(void **state)
 {
     (void)state;
@@ -354,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup(options_of_runs_are_checked, notes_clear),
         cmocka_unit_test_setup(a_sweep_interleaves_its_repeats_and_fails_by_row, notes_clear),
         cmocka_unit_test_setup(a_sweep_takes_finished_points_from_the_store, notes_clear),
+        cmocka_unit_test_setup(a_baseline_is_of_its_own_kind, notes_clear),
         cmocka_unit_test_setup(a_sweep_ends_where_the_machine_fails, notes_clear),
         cmocka_unit_test_setup(queries_come_back_as_rows_of_lua_values, notes_clear),
     };
