@@ -54,8 +54,8 @@ void mgb_interrupt_take(bool quiet)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     atomic_store(&be_quiet, quiet);
-    signal(SIGXFSZ,
-           SIG_IGN); /* a limit of file sizes is like a full disk: writing fails, the run goes on */
+    /* A limit of file sizes is like a full disk: writing fails, the run goes on. */
+    signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old, action = {.sa_handler = signal_take, .sa_flags = SA_RESTART};
         sigaction(numbers[i], NULL, &old);
