@@ -95,6 +95,8 @@ struct mgb_backend {
                             const struct mgb_backend_options *options);
     void (*close)(void *context); /* queues, events and arenas are gone before */
     bool (*can)(void *context, enum mgb_capability capability, int device, int other);
+    /* Optional. Versions of the libraries and drivers behind it, as members of a JSON object ("\"oneDNN\":\"2.7.3\""). */
+    void (*versions)(char *out, size_t size);
 
     /* --- operators --------------------------------------------------------------------------------------- */
     /* As mgb_fact_source.describe. */

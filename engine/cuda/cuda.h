@@ -95,6 +95,8 @@ bool mgb_cuda_can(void *context, enum mgb_capability capability, int device, int
 
 /* probe.c */
 enum mgb_status mgb_cuda_probe(struct mgb_topology *out);
+/* versions.c */
+void mgb_cuda_versions(char *out, size_t size);
 
 /* clock.c */
 enum mgb_status mgb_cuda_anchor_make(struct mgb_cuda *cuda, struct mgb_cuda_gpu *gpu);

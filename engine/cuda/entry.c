@@ -10,6 +10,7 @@ static const struct mgb_backend cuda_backend = {
     .open = mgb_cuda_open,
     .close = mgb_cuda_close,
     .can = mgb_cuda_can,
+    .versions = mgb_cuda_versions,
     .describe = mgb_cuda_describe,
     .kernel = mgb_cuda_kernel,
     .arena_make = mgb_cuda_arena_make,

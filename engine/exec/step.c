@@ -179,6 +179,7 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
                                        .devices = run->times,
                                        .task_count = trace ? program->count : 0,
                                        .tasks = trace ? run->trace : NULL,
+                                       .plan = program->plan,
                                        .lr = lr};
     run->last_end_ns = end;
     return MGB_OK;

@@ -214,6 +214,7 @@ const struct mgb_backend mgb_host_backend = {
     .open = host_open,
     .close = host_close,
     .can = host_can,
+    .versions = mgb_host_versions,
     .describe = host_describe,
     .kernel = host_kernel,
     .arena_make = mgb_host_arena_make,

@@ -66,6 +66,9 @@ enum mgb_status mgb_host_arena_make(void *context, void **base, int device, int6
 void mgb_host_arena_free(void *context, int device, void *base, int64_t bytes);
 enum mgb_status mgb_host_protect(void *context, void *base, int64_t bytes, bool accessible);
 
+/* versions.c */
+void mgb_host_versions(char *out, size_t size);
+
 /* probe.c */
 enum mgb_status mgb_host_probe(struct mgb_topology *out);
 

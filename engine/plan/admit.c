@@ -32,10 +32,10 @@ enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_pla
             continue;
         char name[MGB_DEVICE_NAME_MAX];
         mgb_device_format(name, plan->topology->devices[use->device].name);
+        bool moves = need > use->peak_bytes;
         return mgb_fail_oom(name, need, limit,
-                            need > use->peak_bytes
-                                ? "weights of the old and the new placement during the move"
-                                : "the step plan; use a smaller batch or more devices");
+                            moves ? "weights of the old and the new placement during the move"
+                                  : "the step plan");
     }
     return MGB_OK;
 }

@@ -205,6 +205,8 @@ enum mgb_status mgb_plan_verify(const struct mgb_plan *plan);
 
 /* Stable text, for golden tests and `mgbench plan --tasks`; free with mgb_text_free. */
 enum mgb_status mgb_plan_text(char **out, const struct mgb_plan *plan);
+/* Digest of that text: equal for plans that say the same. */
+enum mgb_status mgb_plan_digest(uint64_t *out, const struct mgb_plan *plan);
 
 /* The flat form: what an executor enqueues, in order. */
 struct mgb_flat_task {

@@ -57,6 +57,7 @@ struct mgb_step_result {
     const struct mgb_device_times *devices;
     int task_count;               /* 0 unless traced */
     const struct mgb_task_time *tasks;
+    const struct mgb_plan *plan;  /* that was played: the full step's, or the remainder's */
     float lr;
 };
 
@@ -127,5 +128,15 @@ struct mgb_memory_use {
     int64_t planned_bytes, held_bytes, measured_peak_bytes;
 };
 enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity, int *count);
+
+/* Measures links (from and to are given; gbps and latency_us are filled in) with copies of 16 MiB and of 64 bytes on
+ * queues and arenas of their own, until `budget_ns` is over; *measured: so many of them, from the first on. A link whose
+ * devices have no memory left for it stays 0. Between steps only. */
+enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *links, int count, int64_t budget_ns,
+                                      int *measured);
+
+/* Versions of the libraries and drivers behind a backend ("host", "cuda") as members of a JSON object, "" when it knows
+ * none. MGB_MISSING as for a run on it. */
+enum mgb_status mgb_backend_versions(char *out, size_t size, const char *backend);
 
 #endif
