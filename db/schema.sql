@@ -108,7 +108,7 @@ CREATE TABLE segment (
     warmup_rule            TEXT CHECK (warmup_rule IN ('fixed', 'auto')), -- ends at a count, or when steps settle
     warmup_steps           INTEGER,          -- how many steps are left out of the figures
     optimizer              TEXT,             -- name and settings
-    plan_digest            TEXT,             -- of the step plan in text form
+    plan_digest            TEXT,             -- of the full step's plan in text form
     tower_rows             TEXT,             -- JSON array: rows a tower, in tower order
     gave_way               TEXT,             -- what of the asked could not be had and why, a line each
     asked_strategy         TEXT,
@@ -173,7 +173,8 @@ CREATE TABLE segment (
     logical                INTEGER CHECK (logical IN (0, 1)), -- 1: a physical GPU may be listed twice
     gpu_memory_bytes       INTEGER,          -- limit a device
     threads                INTEGER,          -- CPU threads a device
-    hosts                  INTEGER           -- MPI ranks' hosts
+    hosts                  INTEGER,          -- MPI ranks' hosts
+    oversubscribed         INTEGER CHECK (oversubscribed IN (0, 1)) -- 1: the towers' threads are more than the cores
 ) STRICT;
 CREATE INDEX segment_run ON segment (run_id);
 
@@ -249,7 +250,7 @@ CREATE TABLE metric (
 ) STRICT;
 CREATE INDEX metric_segment ON metric (segment_id, step);
 
--- Tasks of traced steps.
+-- Tasks of traced steps: those that a script asked for, else one warm-up step a segment (none in plans of over 2000 tasks).
 CREATE TABLE task (
     id          INTEGER PRIMARY KEY,          -- row number
     segment_id  INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
@@ -266,6 +267,8 @@ CREATE TABLE task (
 ) STRICT;
 CREATE INDEX task_segment ON task (segment_id, step);
 
+-- A category's measured peak comes from the traced steps (at least one a segment with warm-up, see task): a buffer counts
+-- from the start of the first task that touches it to the end of the last, as they ran; what lasts counts throughout.
 CREATE TABLE memory (
     segment_id    INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     device        TEXT NOT NULL, -- device name
@@ -273,11 +276,12 @@ CREATE TABLE memory (
                       ('weights', 'replicas', 'gradients', 'slots', 'activations', 'workspace', 'merge',
                        'leftover', 'input')),
     planned_bytes INTEGER,       -- from the step plan
-    peak_bytes    INTEGER,       -- measured; the category's own peak
+    peak_bytes    INTEGER,       -- measured, the category's own peak; NULL: no step was traced
     PRIMARY KEY (segment_id, device, category)
 ) STRICT, WITHOUT ROWID;
 
--- A device as a whole; categories peak at different moments, so this is not their sum.
+-- A device as a whole; categories peak at different moments, so this is not their sum. Measured: what the device gave for
+-- the segment's arenas; with MGBENCH_CANARIES set, how far into them anything was ever written.
 CREATE TABLE memory_total (
     segment_id     INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     device         TEXT NOT NULL, -- device name
@@ -292,7 +296,7 @@ CREATE TABLE traffic (
     from_device      TEXT NOT NULL,    -- where bytes leave
     to_device        TEXT NOT NULL,    -- where they arrive
     bytes_per_step   INTEGER NOT NULL, -- all copies of a step together
-    time_per_step_ns INTEGER,          -- the link's busy time; NULL: not measured
+    time_per_step_ns INTEGER,          -- the link's copies, mean of the traced steps; NULL: none, or an all-reduce's own
     PRIMARY KEY (segment_id, from_device, to_device)
 ) STRICT, WITHOUT ROWID;
 
@@ -335,6 +339,7 @@ CREATE TABLE sample (
     utilisation_ppm   INTEGER,             -- millionths
     memory_used_bytes INTEGER,             -- of the whole device, other processes included
     process_bytes     INTEGER,             -- resident set of this process
+    process_peak_bytes INTEGER,            -- the largest it was so far
     throttle          TEXT                 -- reasons, comma separated; '': none
 ) STRICT;
 CREATE INDEX sample_run ON sample (run_id, at_ns);

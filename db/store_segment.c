@@ -56,8 +56,8 @@ static enum mgb_status segment_put(int64_t *id, struct mgb_store *store,
         "INSERT INTO segment (" COLUMNS("asked_") ", " COLUMNS(
             "") ", asked_like, asked_merge_at, "
                 "run_id, started_ms, outcome, first_step, warmup_rule, warmup_steps, optimizer, "
-                "plan_digest, tower_rows, gave_way) VALUES (" TEN ", " TEN ", " TEN ", " TEN
-                ", " TEN ", " TEN ", ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)"));
+                "plan_digest, tower_rows, gave_way, oversubscribed) VALUES (" TEN ", " TEN ", " TEN
+                ", " TEN ", " TEN ", " TEN ", ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)"));
     placement_bind(&put, &record->asked);
     placement_bind(&put, &record->effective);
     mgb_bind_text(&put, record->asked.like);
@@ -71,6 +71,7 @@ static enum mgb_status segment_put(int64_t *id, struct mgb_store *store,
     mgb_bind_text(&put, record->plan_digest);
     mgb_bind_text(&put, record->tower_rows);
     mgb_bind_text(&put, record->gave_way);
+    mgb_bind_maybe_int(&put, record->oversubscribed);
     MGB_TRY(mgb_statement_run(&put));
     *id = mgb_sql_last_id(&store->sql);
     return MGB_OK;

@@ -102,8 +102,8 @@ static enum mgb_status sample_put(struct mgb_sql *sql, const struct mgb_record_s
     MGB_TRY(mgb_sql_prepare(
         &put, sql,
         "INSERT INTO sample (run_id, segment_id, device, at_ns, clock_khz, memory_clock_khz, "
-        "power_mw, temperature_mc, utilisation_ppm, memory_used_bytes, process_bytes, throttle) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "power_mw, temperature_mc, utilisation_ppm, memory_used_bytes, process_bytes, "
+        "process_peak_bytes, throttle) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     mgb_bind_int(&put, sample->run);
     mgb_bind_maybe_int(&put, (struct mgb_maybe_int){sample->segment, sample->segment != 0});
     mgb_bind_text(&put, sample->device);
@@ -115,6 +115,8 @@ static enum mgb_status sample_put(struct mgb_sql *sql, const struct mgb_record_s
     reading_bind(&put, sample->utilisation_ppm);
     reading_bind(&put, sample->memory_used_bytes);
     reading_bind(&put, sample->process_bytes);
+    bool peak = sample->process_peak_bytes > 0;
+    mgb_bind_maybe_int(&put, (struct mgb_maybe_int){sample->process_peak_bytes, peak});
     mgb_bind_text(&put, sample->throttle);
     return mgb_statement_run(&put);
 }

@@ -165,6 +165,7 @@ SELECT r.id AS run_id,
        s.threads,
        s.hosts,
        s.gave_way,
+       s.oversubscribed,
        CASE WHEN st.segment_id IS NOT NULL THEN st.timed_steps
             ELSE (SELECT count(*) FROM step WHERE segment_id = s.id AND warmup = 0) END AS steps,
        CASE WHEN st.segment_id IS NOT NULL THEN st.warmup_steps
@@ -195,6 +196,7 @@ SELECT r.id AS run_id,
           FROM memory_total WHERE segment_id = s.id AND device LIKE '%/cpu:%') AS cpu_peak_bytes,
        (SELECT count(*) FROM duplicate WHERE segment_id = s.id) AS duplicate_count,
        (SELECT coalesce(sum(bytes), 0) FROM duplicate WHERE segment_id = s.id) AS duplicate_bytes,
+       -- NULL if it was not finite: step.loss_status says what it was
        (SELECT loss FROM step WHERE segment_id = s.id ORDER BY step DESC LIMIT 1) AS loss_last,
        s.outcome,
        s.message,

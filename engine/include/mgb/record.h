@@ -146,7 +146,8 @@ struct mgb_record_segment {
     struct mgb_maybe_int warmup_steps;
     const char *optimizer; /* "sgd(lr=0.01, momentum=0.9)" */
     const char *plan_digest;
-    int64_t first_step; /* index in the run of its first step */
+    struct mgb_maybe_int oversubscribed; /* 0 or 1: the towers' threads are more than the cores */
+    int64_t first_step;                  /* index in the run of its first step */
 };
 
 struct mgb_record_segment_end {

@@ -77,9 +77,10 @@ struct mgb_record_sample {
     int64_t power_mw;
     int64_t temperature_mc; /* thousandths of a degree Celsius */
     int64_t utilisation_ppm;
-    int64_t memory_used_bytes; /* of the whole device */
-    int64_t process_bytes;     /* of this process: resident set on the host */
-    const char *throttle;      /* reasons, comma separated; "" none; NULL not known */
+    int64_t memory_used_bytes;  /* of the whole device */
+    int64_t process_bytes;      /* of this process: resident set on the host */
+    int64_t process_peak_bytes; /* the largest that was; 0: not read either */
+    const char *throttle;       /* reasons, comma separated; "" none; NULL not known */
 };
 
 enum mgb_record_kind {
