@@ -5,6 +5,7 @@
 #include "tests/support/model.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct bench bench_make(int argc, char **argv)
@@ -24,6 +25,24 @@ struct bench bench_make(int argc, char **argv)
     bench.ns = calloc((size_t)bench_steps(&bench), sizeof *bench.ns);
     assert_non_null(bench.ns);
     return bench;
+}
+
+struct mgb_run *bench_open(struct bench *bench, const char *options)
+{
+    char all[256];
+    const char *gpus = strstr(options, "gpus=");
+    int devices = gpus && atoi(gpus + 5) > 0 ? atoi(gpus + 5) : 1;
+    snprintf(all, sizeof all, "%s batch=%d threads=%d", options, bench->batch, bench->threads);
+    training_data_done(&bench->data);
+    bench->data =
+        training_data_make(bench->graph, (int64_t)bench->batch * devices, false, bench->seed);
+    struct training training = {.graph = bench->graph,
+                                .source = &bench->data.source,
+                                .optimizer = bench->optimizer,
+                                .options = all,
+                                .seed = bench->seed,
+                                .cores = bench->threads * devices};
+    return training_open(&training);
 }
 
 void bench_free(struct bench *bench)

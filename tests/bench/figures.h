@@ -18,6 +18,9 @@ struct bench {
 
 /* Arguments: [batch] [threads] [steps]. */
 struct bench bench_make(int argc, char **argv);
+/* A run under these placement options ("gpus=2"); batch and threads are a device's. The
+ * bench's data becomes rows for all devices. */
+struct mgb_run *bench_open(struct bench *bench, const char *options);
 void bench_free(struct bench *bench);
 /* After every step, in order. */
 void bench_keep(struct bench *bench, int64_t ns);

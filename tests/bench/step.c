@@ -7,7 +7,6 @@
 #include "tests/support/check.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct keeping {
     struct bench *bench;
@@ -41,30 +40,15 @@ static bool step_keep(void *context, const struct mgb_step_result *result)
 int main(int argc, char **argv)
 {
     struct bench bench = bench_make(argc, argv);
-    const char *wanted = argc > 4 ? argv[4] : "gpus=1";
-    const char *gpus = strstr(wanted, "gpus=");
-    int devices = gpus ? atoi(gpus + 5) : 1;
-    if (devices < 1)
-        devices = 1;
-    char options[256];
-    snprintf(options, sizeof options, "%s batch=%d threads=%d", wanted, bench.batch, bench.threads);
-    struct training_data data =
-        training_data_make(bench.graph, (int64_t)bench.batch * devices, false, bench.seed);
-    struct training training = {.graph = bench.graph,
-                                .source = &data.source,
-                                .optimizer = bench.optimizer,
-                                .options = options,
-                                .seed = bench.seed,
-                                .cores = bench.threads * devices};
-    struct mgb_run *run = training_open(&training);
+    const char *options = argc > 4 ? argv[4] : "gpus=1";
+    struct mgb_run *run = bench_open(&bench, options);
     struct keeping keeping = {.bench = &bench, .phases = getenv("MGB_BENCH_PHASES") != NULL};
     struct mgb_step_sink sink = {&keeping, step_keep};
     int64_t done;
     assert_ok(mgb_run_step(run, &done, &(struct mgb_step_request){.steps = bench_steps(&bench) + 1},
                            &sink));
-    bench_print(wanted, &bench, keeping.loss);
+    bench_print(options, &bench, keeping.loss);
     mgb_run_close(run);
-    training_data_done(&data);
     bench_free(&bench);
     return 0;
 }
