@@ -268,7 +268,8 @@ CREATE TABLE task (
 CREATE INDEX task_segment ON task (segment_id, step);
 
 -- A category's measured peak comes from the traced steps (at least one a segment with warm-up, see task): a buffer counts
--- from the start of the first task that touches it to the end of the last, as they ran; what lasts counts throughout.
+-- from the start of the first task that touches it to the end of the last, as they ran; what lasts counts throughout. The
+-- planned one goes by the order of tasks, so that queues that run ahead of each other may make the measured one larger.
 CREATE TABLE memory (
     segment_id    INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     device        TEXT NOT NULL, -- device name

@@ -108,6 +108,14 @@ static void progress_show(void *context, const char *line)
     hub->shown = *line != '\0';
 }
 
+static void warning_show(void *context, const char *line)
+{
+    struct mgb_cli_hub *hub = context;
+    progress_show(hub, "");
+    fflush(stdout);
+    fprintf(stderr, "%s: warning: %s\n", hub->in->program, line);
+}
+
 static void point_tell(void *context, const char *point)
 {
     const struct mgb_cli_hub *hub = context;
@@ -158,6 +166,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
         .after_crash = in->host.restarts > 0,
         .step_timeout_ns = step_timeout_ns(),
         .progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL,
+        .warn = in->quiet ? NULL : warning_show,
         .restartable = point_tell,
         .die = process_end,
         .context = out,

@@ -64,6 +64,8 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
     mgb_interrupt_target(job_stop, job);
     enum mgb_status status = is_file_name(name) ? mgb_script_run_file(job->script, name)
                                                 : mgb_script_run_text(job->script, name);
+    if (status != MGB_OK && status != MGB_INTERRUPTED) /* its sessions are still open */
+        mgb_hub_fail(job->hub.hub, mgb_script_error_get(job->script)->message);
     int code = status != MGB_OK ? failure_show(in, job->script, status)
                : in->help       ? help_show(job->script, name)
                                 : MGB_EXIT_OK;

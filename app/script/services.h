@@ -36,6 +36,7 @@ struct script_open_request {
         warmup; /* steps at the start of every segment that train and are logged, but are not timed */
     const struct script_point *point; /* of a sweep, or NULL */
     bool expect_oom;
+    int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
 };
 
 /* The figures of one segment so far (timed steps only), as r.step_ms and friends show them. */
@@ -74,6 +75,9 @@ struct script_services {
                             const struct script_open_request *request);
     /* Ends the run (outcome "ok" unless something failed before) and frees everything. */
     void (*close)(struct script_session *session);
+    /* The script failed while this was open: the run ends with outcome "error" and this message, unless something befell it
+     * or it ended before. */
+    void (*fail)(struct script_session *session, const char *message);
     /* Ends the run's record but keeps weights for evaluate, save, digest and check: what mgb.run does at its end. */
     enum mgb_status (*finish)(struct script_session *session);
 

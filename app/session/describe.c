@@ -1,4 +1,5 @@
 /* Where, what and how: the rows of machine, model and run. */
+#include "app/script/state.h"
 #include "app/session/rows.h"
 
 #include <stdio.h>
@@ -51,6 +52,25 @@ static void key_make(char *out, size_t size, const char *const *parts, int count
     snprintf(out, size, "%016llx", (unsigned long long)hash);
 }
 
+/* Physical cores: hardware threads that are the first of their core. Unknown where the kernel does not tell. */
+static struct mgb_maybe_int cores_count(void)
+{
+    long threads = sysconf(_SC_NPROCESSORS_CONF);
+    int64_t cores = 0;
+    for (long cpu = 0; cpu < threads; cpu++) {
+        char path[96];
+        long first;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/topology/thread_siblings_list",
+                 cpu);
+        FILE *file = fopen(path, "r");
+        if (file && fscanf(file, "%ld", &first) == 1)
+            cores += first == cpu;
+        if (file)
+            fclose(file);
+    }
+    return cores > 0 ? MGB_KNOWN_INT(cores) : (struct mgb_maybe_int){0};
+}
+
 static const char *class_name(enum mgb_device_class class)
 {
     switch (class) {
@@ -78,6 +98,10 @@ static void describe_devices(struct session_description *out, const struct mgb_t
         row->pci = device->pci[0] ? device->pci : NULL;
         if (device->memory_bytes)
             row->memory_bytes = MGB_KNOWN_INT(device->memory_bytes);
+        if (device->class != MGB_CLASS_CPU)
+            continue;
+        row->cores = out->machine_row.cores; /* CPU devices share what the machine has */
+        row->memory_bytes = out->machine_row.memory_bytes;
     }
     out->machine_row.devices = out->devices;
     out->machine_row.device_count = count;
@@ -101,6 +125,7 @@ static void describe_machine(struct session_description *out, const struct mgb_t
         .cpu = out->cpu,
         .os = out->os,
         .kernel = out->kernel,
+        .cores = cores_count(),
         .threads = MGB_KNOWN_INT(cores),
         .memory_bytes = MGB_KNOWN_INT((int64_t)pages * sysconf(_SC_PAGESIZE)),
     };
@@ -108,22 +133,16 @@ static void describe_machine(struct session_description *out, const struct mgb_t
         describe_devices(out, topology);
 }
 
-/* The variables that can change the figures, as JSON; values are numbers or words, quotes are left out. */
-static void describe_environment(char *out, size_t size)
+/* What the run stands on. A backend that cannot say leaves its part out. */
+static void describe_versions(char *out, size_t size, const struct mgb_hub *hub,
+                              const char *backend)
 {
-    static const char *const names[] = {
-        "OMP_NUM_THREADS", "OMP_WAIT_POLICY",      "OMP_PROC_BIND",     "MGBENCH_CPU_DEVICES",
-        "MGBENCH_FAULT",   "CUDA_VISIBLE_DEVICES", "ONEDNN_MAX_CPU_ISA"};
-    size_t used = (size_t)snprintf(out, size, "{");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
-        if (!value || strpbrk(value, "\"\\\n") ||
-            used + strlen(names[i]) + strlen(value) + 8 > size)
-            continue;
-        used += (size_t)snprintf(out + used, size - used, "%s\"%s\":\"%s\"", used > 1 ? "," : "",
-                                 names[i], value);
-    }
-    snprintf(out + used, size - used, "}");
+    char libraries[256] = "";
+    (void)mgb_backend_versions(libraries, sizeof libraries, backend);
+    const char *own = hub->options.program_version;
+    snprintf(out, size, "{\"mgbench\":\"%s\",\"SQLite\":\"%s\",\"Lua\":\"%s\"%s%s}",
+             own ? own : "unknown", mgb_db_library_version(), mgb_script_lua_version(),
+             libraries[0] ? "," : "", libraries);
 }
 
 void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,
@@ -132,7 +151,9 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
 {
     *out = (struct session_description){0};
     describe_machine(out, topology);
-    describe_environment(out->environment, sizeof out->environment);
+    mgb_session_environment(out->environment, sizeof out->environment);
+    if (topology)
+        describe_versions(out->versions, sizeof out->versions, hub, backend);
     snprintf(out->digest, sizeof out->digest, "%016llx",
              (unsigned long long)mgb_graph_digest(request->graph));
     out->model_row = (struct mgb_record_model){
@@ -152,6 +173,7 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
         .command = hub->options.command,
         .program_version = hub->options.program_version,
         .environment = out->environment,
+        .versions = out->versions[0] ? out->versions : NULL,
         .data = request->data && request->data[0] ? request->data : NULL,
     };
 }

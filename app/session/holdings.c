@@ -5,34 +5,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the categories held; `session->trace` knows what was measured. */
 static void record_memory(struct script_session *session, const struct mgb_plan *plan)
 {
     int rows = plan->use_count * MGB_MEMORY_CATEGORY_COUNT, count = 0;
     struct mgb_record_memory *row = calloc((size_t)rows + 1, sizeof *row);
-    struct mgb_record_memory_total *total = calloc((size_t)plan->use_count + 1, sizeof *total);
-    for (int u = 0; row && total && u < plan->use_count; u++) {
+    for (int u = 0; row && u < plan->use_count; u++) {
         const struct mgb_device_use *use = &plan->uses[u];
-        int64_t limit = mgb_run_topology(session->run)->devices[use->device].memory_bytes;
         for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++)
             if (use->peak[c])
                 row[count++] = (struct mgb_record_memory){
                     .device = session_device(session, use->device),
                     .category = (enum mgb_memory_category)c,
                     .planned_bytes = MGB_KNOWN_INT(use->peak[c]),
+                    .peak_bytes =
+                        mgb_session_trace_peak(&session->trace, u, (enum mgb_memory_category)c),
                 };
-        total[u] =
-            (struct mgb_record_memory_total){.device = session_device(session, use->device),
-                                             .planned_bytes = MGB_KNOWN_INT(use->peak_bytes)};
-        if (limit)
-            total[u].capacity_bytes = MGB_KNOWN_INT(limit);
     }
-    if (row && total) {
+    if (row)
         mgb_recorder_put_memory(session->hub->recorder, session->segment_id, row, (size_t)count);
-        mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, total,
-                                       (size_t)plan->use_count);
-    }
     free(row);
-    free(total);
+}
+
+/* What the devices held: as planned, and as measured once steps were made. */
+static void record_totals(struct script_session *session, const struct mgb_plan *plan)
+{
+    const struct mgb_topology *topology = mgb_run_topology(session->run);
+    struct mgb_record_memory_total *row = calloc((size_t)plan->use_count + 1, sizeof *row);
+    struct mgb_memory_use *held = calloc((size_t)topology->device_count, sizeof *held);
+    int count = 0;
+    if (held && session->segment_steps > 0)
+        (void)mgb_run_memory(session->run, held, topology->device_count, &count);
+    for (int u = 0; row && u < plan->use_count; u++) {
+        const struct mgb_device_use *use = &plan->uses[u];
+        int64_t limit = topology->devices[use->device].memory_bytes;
+        row[u] = (struct mgb_record_memory_total){.device = session_device(session, use->device),
+                                                  .planned_bytes = MGB_KNOWN_INT(use->peak_bytes)};
+        if (limit)
+            row[u].capacity_bytes = MGB_KNOWN_INT(limit);
+        if (use->device >= count)
+            continue;
+        row[u].planned_bytes = MGB_KNOWN_INT(held[use->device].planned_bytes);
+        row[u].peak_bytes = MGB_KNOWN_INT(held[use->device].measured_peak_bytes);
+    }
+    if (row)
+        mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, row,
+                                       (size_t)plan->use_count);
+    free(held);
+    free(row);
 }
 
 static void record_traffic(struct script_session *session, const struct mgb_plan *plan)
@@ -43,7 +63,9 @@ static void record_traffic(struct script_session *session, const struct mgb_plan
     for (int i = 0; i < plan->traffic_count; i++)
         row[i] = (struct mgb_record_traffic){.from = session_device(session, plan->traffic[i].from),
                                              .to = session_device(session, plan->traffic[i].to),
-                                             .bytes_per_step = plan->traffic[i].bytes};
+                                             .bytes_per_step = plan->traffic[i].bytes,
+                                             .time_per_step_ns =
+                                                 mgb_session_trace_link(&session->trace, i)};
     mgb_recorder_put_traffic(session->hub->recorder, session->segment_id, row,
                              (size_t)plan->traffic_count);
     free(row);
@@ -161,27 +183,17 @@ void mgb_session_record_holdings(struct script_session *session)
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     if (!session->segment_id)
         return;
-    record_memory(session, plan);
-    record_traffic(session, plan);
+    mgb_session_record_measured(session);
     record_variables(session, plan);
     record_duplicates(session, plan);
 }
 
-void mgb_session_record_peaks(struct script_session *session)
+void mgb_session_record_measured(struct script_session *session)
 {
-    struct mgb_memory_use uses[256];
-    struct mgb_record_memory_total rows[256];
-    int count;
-    if (mgb_run_memory(session->run, uses, 256, &count) != MGB_OK)
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    if (!session->segment_id)
         return;
-    for (int i = 0; i < count; i++) {
-        rows[i] = (struct mgb_record_memory_total){
-            .device = session_device(session, uses[i].device),
-            .planned_bytes = MGB_KNOWN_INT(uses[i].planned_bytes),
-            .peak_bytes = MGB_KNOWN_INT(uses[i].measured_peak_bytes)};
-        if (!uses[i].measured_peak_bytes)
-            rows[i].peak_bytes = (struct mgb_maybe_int){0};
-    }
-    mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, rows,
-                                   (size_t)count);
+    record_memory(session, plan);
+    record_totals(session, plan);
+    record_traffic(session, plan);
 }

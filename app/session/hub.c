@@ -40,6 +40,12 @@ void mgb_hub_interrupt(struct mgb_hub *hub)
         mgb_run_stop(run);
 }
 
+void mgb_hub_fail(struct mgb_hub *hub, const char *message)
+{
+    for (struct script_session *session = hub->sessions; session; session = session->next)
+        mgb_session_fail(session, message);
+}
+
 bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
 {
     message[0] = '\0';
@@ -85,6 +91,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .context = hub,
         .open = mgb_session_open,
         .close = mgb_session_close,
+        .fail = mgb_session_fail,
         .finish = mgb_session_end,
         .step = mgb_session_step,
         .set = mgb_session_set,

@@ -20,11 +20,13 @@ struct mgb_hub_options {  /* texts are borrowed until close */
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
     /* One line for people while work goes on; NULL: none wanted. */
     void (*progress)(void *context, const char *line);
+    /* A remark for people about what they may not have meant; NULL: none wanted. It is stored as a note of the run too. */
+    void (*warn)(void *context, const char *line);
     /* Tells the supervisor where a restartable script is (NULL: not restartable); may be NULL. */
     void (*restartable)(void *context, const char *point);
     /* Ends the process after a device got stuck and its outcome was stored; does not return. */
     void (*die)(void *context, const char *message);
-    void *context; /* of the three */
+    void *context; /* of these */
 };
 
 enum mgb_status mgb_hub_open(struct mgb_hub **out, const struct mgb_hub_options *options);
@@ -32,6 +34,10 @@ enum mgb_status mgb_hub_open(struct mgb_hub **out, const struct mgb_hub_options 
 void mgb_hub_close(struct mgb_hub *hub);
 
 void mgb_hub_services(struct script_services *out, struct mgb_hub *hub);
+
+/* Whoever drives the sessions failed for a reason of its own: runs that are still open end with outcome "error" and this
+ * message when they are closed, unless something befell them before. */
+void mgb_hub_fail(struct mgb_hub *hub, const char *message);
 
 /* From a signal handler: the step in progress ends, further work is refused with MGB_INTERRUPTED. */
 void mgb_hub_interrupt(struct mgb_hub *hub);

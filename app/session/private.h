@@ -3,6 +3,7 @@
 #define APP_SESSION_PRIVATE_H
 
 #include "app/session/hub.h"
+#include "app/session/trace.h"
 #include "app/session/worker.h"
 #include "db/query.h"
 #include "db/recorder.h"
@@ -19,6 +20,7 @@ struct mgb_hub {
     atomic_bool interrupted;
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
     struct script_session *sessions;  /* open ones */
+    bool crowded;                     /* too many towers for the cores: told */
     char cell[200];                   /* the line of progress that a script last gave */
     struct mgb_hub_sweep {
         char *name;
@@ -42,6 +44,16 @@ struct script_session {
     int64_t warmup;        /* steps a segment */
     int64_t segment_steps; /* done in this segment */
     struct mgb_stats stats;
+    struct session_trace trace;
+    struct session_tower { /* of the segment */
+        bool there;
+        int rows;
+        int64_t forward_ns; /* busy in forward, all timed steps */
+    } * towers;             /* by topology index */
+    bool crowded;           /* noted that towers share cores */
+    int64_t odd_step;       /* the first whose loss is not finite; -1: none */
+    double odd_loss;
+    bool odd_told;
     double loss;
     int metric_count;
     double metrics[16];
@@ -73,6 +85,7 @@ static inline const char *session_device(const struct script_session *session, i
 enum mgb_status mgb_session_open(void *context, struct script_session **out,
                                  const struct script_open_request *request);
 void mgb_session_close(struct script_session *session);
+void mgb_session_fail(struct script_session *session, const char *message);
 enum mgb_status mgb_session_end(struct script_session *session);
 enum mgb_status mgb_session_set(struct script_session *session, struct mgb_change *change,
                                 const struct mgb_placement *placement, uint64_t fresh);

@@ -28,6 +28,7 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
         return mgb_fail(MGB_NO_MEMORY, "describing the run: memory is exhausted");
     mgb_session_describe(description, session->hub, request, mgb_run_topology(session->run),
                          mgb_run_backend(session->run));
+    mgb_session_describe_links(description, session);
     enum mgb_status status =
         mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
     free(description);
@@ -36,8 +37,8 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     return status;
 }
 
-void mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
-                                enum mgb_outcome outcome, const char *message)
+int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                                   enum mgb_outcome outcome, const char *message)
 {
     struct mgb_recorder *recorder;
     struct session_description *description = malloc(sizeof *description);
@@ -61,6 +62,7 @@ void mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_re
     }
     free(description);
     free(texts);
+    return run;
 }
 
 static void optimizer_text(char *out, size_t size, const struct mgb_optimizer *o)
@@ -91,7 +93,10 @@ static enum mgb_status record_segment(struct script_session *session,
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     const struct mgb_effective *effective = mgb_run_effective(session->run);
-    char rows[1024], optimizer[128];
+    char rows[1024], optimizer[128], digest[24];
+    uint64_t hash;
+    MGB_TRY(mgb_plan_digest(&hash, plan));
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)hash);
     rows_text(rows, sizeof rows, plan);
     optimizer_text(optimizer, sizeof optimizer, &plan->optimizer);
     struct mgb_record_segment row = {
@@ -101,6 +106,8 @@ static enum mgb_status record_segment(struct script_session *session,
         .warmup_rule = "fixed",
         .warmup_steps = MGB_KNOWN_INT(session->warmup),
         .optimizer = optimizer,
+        .plan_digest = digest,
+        .oversubscribed = MGB_KNOWN_INT(effective->oversubscribed),
         .first_step = mgb_run_step_index(session->run),
     };
     mgb_session_placement_asked(&row.asked, &texts[0], mgb_run_placement(session->run));
@@ -115,7 +122,10 @@ enum mgb_status mgb_session_begin_segment(struct script_session *session)
     session->segment_id = 0;
     session->segment_steps = 0;
     session->outcome = MGB_OUTCOME_RUNNING;
+    mgb_session_count_idle(session);
+    mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
     MGB_TRY(mgb_stats_init(&session->stats, 256));
+    mgb_session_warn_crowded(session);
     if (!session->run_id)
         return MGB_OK;
     struct session_placement_texts *texts = malloc(2 * sizeof *texts);
@@ -132,9 +142,9 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
                                            const char *message)
 {
     session->outcome = outcome;
+    mgb_session_warn_idle(session);
     if (!session->segment_id)
         return MGB_OK;
-    mgb_session_record_peaks(session);
     int64_t warm =
         session->segment_steps < session->warmup ? session->segment_steps : session->warmup;
     struct mgb_record_segment_end end = {
@@ -150,6 +160,7 @@ enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_
     if (session->finished)
         return MGB_OK;
     session->finished = true;
+    mgb_session_record_measured(session);
     int64_t segment = session->segment_id;
     enum mgb_status status = mgb_session_finish_segment(session, outcome, message);
     session->segment_id = segment; /* figures name it still */

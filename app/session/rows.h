@@ -14,23 +14,43 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
                                            const char *message);
 enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_outcome outcome,
                                        const char *message);
-/* A run that never got a session: out of memory or an error while opening. */
-void mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
-                                enum mgb_outcome outcome, const char *message);
+/* A run that never got a session: out of memory or an error while opening. Returns its id, 0 when not recorded. */
+int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
+                                   enum mgb_outcome outcome, const char *message);
 
 /* describe.c */
 struct session_description {
-    char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24], environment[256];
+    char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24];
+    char environment[2048], versions[512];
     struct mgb_record_machine machine_row;
     struct mgb_record_model model_row;
     struct mgb_record_run run_row;
     struct mgb_record_device devices[64];
     char names[64][MGB_DEVICE_NAME_MAX];
+    struct mgb_record_link links[64];
+    char link_names[64][2][MGB_DEVICE_NAME_MAX];
 };
 /* `topology` may be NULL (nothing was opened). */
 void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,
                           const struct script_open_request *request,
                           const struct mgb_topology *topology, const char *backend);
+
+/* environment.c: JSON of what can change figures, as run.environment. */
+void mgb_session_environment(char *out, size_t size);
+
+/* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. */
+void mgb_session_describe_links(struct session_description *out, struct script_session *session);
+
+/* warn.c: remarks for people, kept as notes of the run. */
+void mgb_session_warn(struct script_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Towers share cores. */
+void mgb_session_warn_crowded(struct script_session *session);
+/* The loss is no longer a number. */
+void mgb_session_warn_diverged(struct script_session *session);
+/* At the end of a segment: devices on which no tower's forward pass took any time. */
+void mgb_session_warn_idle(struct script_session *session);
+void mgb_session_count_idle(struct script_session *session); /* starts over */
 
 /* placement_record.c: rows of both placements; texts live in `texts`. */
 struct session_placement_texts {
@@ -47,6 +67,7 @@ void mgb_session_placement_effective(struct mgb_record_placement *out,
 
 /* holdings.c: memory, traffic, variables and duplicates of the segment in force. */
 void mgb_session_record_holdings(struct script_session *session);
-void mgb_session_record_peaks(struct script_session *session);
+/* Memory and traffic once more, with what was measured; while the segment's placement is still in force. */
+void mgb_session_record_measured(struct script_session *session);
 
 #endif

@@ -27,7 +27,8 @@ static enum mgb_status names_make(struct script_session *session)
 {
     const struct mgb_topology *topology = mgb_run_topology(session->run);
     session->device_names = calloc((size_t)topology->device_count, sizeof *session->device_names);
-    if (!session->device_names)
+    session->towers = calloc((size_t)topology->device_count, sizeof *session->towers);
+    if (!session->device_names || !session->towers)
         return mgb_fail(MGB_NO_MEMORY, "naming devices: memory is exhausted");
     for (int i = 0; i < topology->device_count; i++)
         mgb_device_format(session->device_names[i], topology->devices[i].name);
@@ -55,7 +56,9 @@ static void session_free(struct script_session *session)
         mgb_session_worker_call(session->worker, run_close, session->run, NULL, NULL);
     mgb_session_worker_free(session->worker);
     mgb_stats_done(&session->stats);
+    mgb_session_trace_done(&session->trace);
     hub_unlink(session->hub, session);
+    free(session->towers);
     free(session->device_names);
     free(session->losses);
     free(session);
@@ -105,6 +108,7 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
     session->graph = request->graph;
     session->warmup = request->warmup;
     session->loss = (double)NAN;
+    session->odd_step = -1;
     session->source_rows = request->source ? request->source->rows : 0;
     hub_link(hub, session);
     enum mgb_status status = session_start(session, request);
@@ -115,11 +119,14 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
     char message[512];
     struct mgb_oom oom = mgb_oom_get();
     snprintf(message, sizeof message, "%s", mgb_message_get());
+    int64_t refused = session->run_id;
     if (session->run_id)
         mgb_session_finish_run(session, MGB_OUTCOME_ERROR, message);
     else if (status == MGB_OOM || request->point) /* a point of a sweep always has its row */
-        mgb_session_record_refused(
+        refused = mgb_session_record_refused(
             hub, request, status == MGB_OOM ? MGB_OUTCOME_OOM : MGB_OUTCOME_ERROR, message);
+    if (request->refused_run)
+        *request->refused_run = refused;
     session_free(session);
     if (status == MGB_OOM)
         mgb_fail_oom(oom.device, oom.needed, oom.available, "");
@@ -131,6 +138,14 @@ enum mgb_status mgb_session_end(struct script_session *session)
     bool well = session->outcome == MGB_OUTCOME_RUNNING;
     return mgb_session_finish_run(session, well ? MGB_OUTCOME_OK : session->outcome,
                                   well ? NULL : session->message);
+}
+
+void mgb_session_fail(struct script_session *session, const char *message)
+{
+    if (session->finished || session->outcome != MGB_OUTCOME_RUNNING)
+        return;
+    session->outcome = MGB_OUTCOME_ERROR;
+    snprintf(session->message, sizeof session->message, "%s", message);
 }
 
 void mgb_session_close(struct script_session *session)
@@ -162,6 +177,7 @@ enum mgb_status mgb_session_set(struct script_session *session, struct mgb_chang
         return mgb_fail(MGB_STATE, "set: this run has ended");
     if (session->segment_id) /* records in the ring borrow the plan's names */
         mgb_recorder_flush(session->hub->recorder);
+    mgb_session_record_measured(session);
     struct set_work work = {session, change, placement, fresh};
     MGB_TRY(mgb_session_worker_call(session->worker, run_set, &work, NULL, NULL));
     if (!change->changed)

@@ -65,7 +65,7 @@ static const char *task_kind_name(enum mgb_task_kind kind)
 
 static void push_tasks(struct script_session *session, const struct mgb_step_result *result)
 {
-    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    const struct mgb_plan *plan = result->plan;
     struct mgb_record record = {.kind = MGB_RECORD_TASK};
     for (int i = 0; i < result->task_count; i++) {
         const struct mgb_task_time *time = &result->tasks[i];
@@ -85,6 +85,20 @@ static void push_tasks(struct script_session *session, const struct mgb_step_res
         };
         mgb_recorder_push(session->hub->recorder, &record);
     }
+}
+
+/* What is said about a segment at its end. */
+static void step_count(struct script_session *session, const struct mgb_step_result *result,
+                       bool warmup)
+{
+    if (session->odd_step < 0 && !isfinite(result->loss)) {
+        session->odd_step = result->index;
+        session->odd_loss = result->loss;
+    }
+    for (int i = 0; i < result->device_count && !warmup; i++)
+        session->towers[result->devices[i].device].forward_ns +=
+            result->devices[i].busy[MGB_PHASE_FORWARD];
+    mgb_session_trace_add(&session->trace, result);
 }
 
 static void step_keep(struct script_session *session, const struct mgb_step_result *result)
@@ -113,6 +127,7 @@ static bool step_done(void *context, const struct mgb_step_result *result)
         .warmup = session->segment_steps++ < session->warmup,
     };
     step_keep(session, result);
+    step_count(session, result, record.step.warmup);
     mgb_stats_add(&session->stats, &record.step);
     if (session->segment_id) {
         mgb_recorder_push(session->hub->recorder, &record);
@@ -139,6 +154,19 @@ static int64_t process_bytes(void)
     return got == 1 ? pages * sysconf(_SC_PAGESIZE) : MGB_NO_READING;
 }
 
+/* The largest it ever was; 0 when the kernel does not say. */
+static int64_t process_peak_bytes(void)
+{
+    long long kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "VmHWM: %lld kB", &kib) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
 static void push_sample(struct script_session *session, int64_t now)
 {
     struct mgb_record record = {.kind = MGB_RECORD_SAMPLE};
@@ -154,6 +182,7 @@ static void push_sample(struct script_session *session, int64_t now)
         .utilisation_ppm = MGB_NO_READING,
         .memory_used_bytes = MGB_NO_READING,
         .process_bytes = process_bytes(),
+        .process_peak_bytes = process_peak_bytes(),
     };
     mgb_recorder_push(session->hub->recorder, &record);
 }
@@ -176,6 +205,8 @@ static void step_watch(void *context)
 {
     struct script_session *session = context;
     int64_t now = session_clock_ns(), limit = session->hub->options.step_timeout_ns;
+    if (session->segment_id)
+        push_sample(session, now);
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
         mgb_session_die(session,
                         "a device got stuck: the step did not end and the engine does not answer");
@@ -201,17 +232,34 @@ struct step_work {
     bool epochs;
 };
 
+/* The next steps that are alike: up to the segment's own traced one, that one, and all after it. */
+static struct mgb_step_request piece_next(const struct step_work *work)
+{
+    const struct script_session *session = work->session;
+    struct mgb_step_request piece = work->request;
+    int64_t until = session->trace.own_step - session->segment_steps;
+    if (piece.trace_every > 0 || !session->segment_id || until < 0)
+        return piece;
+    int64_t most = until > 0 ? until : 1;
+    piece.steps = piece.steps < most ? piece.steps : most;
+    piece.trace_every = until == 0;
+    return piece;
+}
+
 static enum mgb_status step_run(void *argument)
 {
     struct step_work *work = argument;
     struct script_session *session = work->session;
     struct mgb_step_sink sink = {session, step_done};
-    int64_t done;
-    enum mgb_status status = MGB_OK;
-    do {
-        status = mgb_run_step(session->run, &done, &work->request, &sink);
-    } while (status == MGB_OK && work->epochs && session->epochs_left > 0);
-    return status;
+    while (work->request.steps > 0 && (!work->epochs || session->epochs_left > 0)) {
+        int64_t done;
+        struct mgb_step_request piece = piece_next(work);
+        MGB_TRY(mgb_run_step(session->run, &done, &piece, &sink));
+        work->request.steps -= done;
+        if (work->request.lr)
+            work->request.lr += done;
+    }
+    return MGB_OK;
 }
 
 /* Steps that `epochs` epochs take from here, at most; 0 when data is endless. */
@@ -299,6 +347,7 @@ enum mgb_status mgb_session_step(struct script_session *session, struct script_f
         mgb_recorder_flush(
             session->hub->recorder); /* a store that cannot write is in the figures */
     }
+    mgb_session_warn_diverged(session);
     mgb_session_figures(figures, session);
     *losses = (struct script_losses){session->loss_count, session->losses};
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);

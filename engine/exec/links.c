@@ -106,15 +106,15 @@ static enum mgb_status link_measure(struct probe *probe, struct mgb_link *link)
 static enum mgb_status links_measure(struct probe *probe, struct mgb_link *links, int count,
                                      int64_t budget_ns, int *measured)
 {
-    int64_t start = mgb_clock_ns(), before = start, longest = 0;
+    int64_t start = mgb_clock_ns(), before = start, last = 0;
     for (int i = 0; i < count; i++) {
-        if (before - start + longest > budget_ns)
+        if (before - start + last > budget_ns)
             break;
         MGB_TRY(arena_get(probe, links[i].from));
         MGB_TRY(arena_get(probe, links[i].to));
         MGB_TRY(link_measure(probe, &links[i]));
         int64_t now = mgb_clock_ns();
-        longest = now - before > longest ? now - before : longest;
+        last = now - before;
         before = now;
         *measured = i + 1;
     }

@@ -1,0 +1,114 @@
+/* Links whose speed the database does not know yet are measured when a run begins on them. */
+#include "app/session/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUDGET_NS 50000000 /* a run; what is left over waits for the next one */
+
+struct known_links {
+    const struct mgb_topology *topology;
+    struct mgb_link *links;
+    int count;
+};
+
+static enum mgb_status link_known(void *context, const struct mgb_value *values, int columns)
+{
+    struct known_links *known = context;
+    int kept = 0;
+    (void)columns;
+    for (int i = 0; i < known->count; i++) {
+        char from[MGB_DEVICE_NAME_MAX], to[MGB_DEVICE_NAME_MAX];
+        const struct mgb_device *devices = known->topology->devices;
+        mgb_device_format(from, devices[known->links[i].from].name);
+        mgb_device_format(to, devices[known->links[i].to].name);
+        if (strcmp(from, values[0].text) != 0 || strcmp(to, values[1].text) != 0)
+            known->links[kept++] = known->links[i];
+    }
+    known->count = kept;
+    return MGB_OK;
+}
+
+/* Takes out of `known` what the database has figures of. */
+static enum mgb_status known_remove(struct mgb_hub *hub, struct known_links *known, const char *key,
+                                    const char *backend)
+{
+    static const char sql[] =
+        "SELECT l.from_device, l.to_device FROM link AS l JOIN machine AS m ON m.id = l.machine_id "
+        "WHERE m.key = ? AND l.backend = ? AND l.gbps IS NOT NULL";
+    struct mgb_reader *reader;
+    const struct mgb_value parameters[] = {
+        {.kind = MGB_VALUE_TEXT, .text = key, .size = strlen(key)},
+        {.kind = MGB_VALUE_TEXT, .text = backend, .size = strlen(backend)}};
+    struct mgb_query_sink sink = {known, NULL, link_known};
+    MGB_TRY(mgb_hub_reader(hub, &reader));
+    return mgb_query_run(reader, sql, parameters, 2, &sink);
+}
+
+struct measuring {
+    struct mgb_run *run;
+    struct mgb_link *links;
+    int count, measured;
+};
+
+static enum mgb_status links_measure(void *argument)
+{
+    struct measuring *work = argument;
+    return mgb_run_measure_links(work->run, work->links, work->count, BUDGET_NS, &work->measured);
+}
+
+static void rows_fill(struct session_description *out, const struct mgb_topology *topology,
+                      const struct measuring *work)
+{
+    int room = (int)(sizeof out->links / sizeof *out->links), count = 0;
+    for (int i = 0; i < work->measured && count < room; i++) {
+        const struct mgb_link *link = &work->links[i];
+        if (link->gbps <= 0)
+            continue;
+        struct mgb_record_link *row = &out->links[count];
+        row->from =
+            mgb_device_format(out->link_names[count][0], topology->devices[link->from].name);
+        row->to = mgb_device_format(out->link_names[count][1], topology->devices[link->to].name);
+        bool memory = topology->devices[link->from].class == MGB_CLASS_CPU &&
+                      topology->devices[link->to].class == MGB_CLASS_CPU;
+        row->kind = memory ? "memory" : NULL;
+        row->peer_access = MGB_KNOWN_INT(link->peer);
+        row->gbps = MGB_KNOWN_REAL(link->gbps);
+        row->latency_ns = MGB_KNOWN_INT((int64_t)(link->latency_us * 1e3));
+        count++;
+    }
+    out->machine_row.links = out->links;
+    out->machine_row.link_count = count;
+}
+
+static bool link_peer(const struct mgb_topology *topology, int from, int to)
+{
+    for (int i = 0; i < topology->link_count; i++)
+        if (topology->links[i].from == from && topology->links[i].to == to)
+            return topology->links[i].peer;
+    return false;
+}
+
+void mgb_session_describe_links(struct session_description *out, struct script_session *session)
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    const struct mgb_topology *topology = mgb_run_topology(session->run);
+    struct mgb_link *links = calloc((size_t)plan->traffic_count + 1, sizeof *links);
+    struct known_links known = {topology, links, 0};
+    for (int i = 0; links && i < plan->traffic_count; i++) {
+        const struct mgb_traffic *traffic = &plan->traffic[i];
+        if (traffic->from != traffic->to)
+            links[known.count++] =
+                (struct mgb_link){.from = traffic->from,
+                                  .to = traffic->to,
+                                  .peer = link_peer(topology, traffic->from, traffic->to)};
+    }
+    if (known.count > 0 &&
+        known_remove(session->hub, &known, out->key, mgb_run_backend(session->run)) == MGB_OK &&
+        known.count > 0) {
+        struct measuring work = {session->run, links, known.count, 0};
+        if (mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL) == MGB_OK)
+            rows_fill(out, topology, &work);
+    }
+    free(links);
+}

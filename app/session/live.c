@@ -1,0 +1,167 @@
+/* Which memory was in use when, from the times of a traced step's tasks. See trace.h. */
+#include "app/session/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct span { /* of one instance of a buffer */
+    int64_t begin, end;
+    bool touched;
+};
+
+struct change {
+    int64_t ns, bytes;
+    int use, category;
+};
+
+struct reckoning {
+    const struct mgb_plan *plan;
+    int *first; /* instances of buffer b are spans[first[b]] .. spans[first[b + 1]] */
+    struct span *spans;
+    struct mgb_flat_operand *operands; /* of one task */
+    struct change *changes;
+    int change_count;
+};
+
+static int instance_count(const struct mgb_plan *plan, int buffer)
+{
+    int class = plan->buffers[buffer].class;
+    return class == MGB_ROOT ? 1 : plan->classes[class].tower_count;
+}
+
+static bool reckoning_make(struct reckoning *out, const struct mgb_plan *plan)
+{
+    int spans = 0, operands = 0;
+    *out = (struct reckoning){.plan = plan};
+    out->first = calloc((size_t)plan->buffer_count + 1, sizeof *out->first);
+    if (!out->first)
+        return false;
+    for (int b = 0; b < plan->buffer_count; b++) {
+        out->first[b] = spans;
+        spans += instance_count(plan, b);
+    }
+    out->first[plan->buffer_count] = spans;
+    for (int t = 0; t < plan->task_count; t++)
+        operands =
+            plan->tasks[t].operand_count > operands ? plan->tasks[t].operand_count : operands;
+    out->spans = calloc((size_t)spans + 1, sizeof *out->spans);
+    out->changes = calloc(2 * (size_t)spans + 1, sizeof *out->changes);
+    out->operands =
+        calloc((size_t)operands * (size_t)(plan->tower_count + 1) + 1, sizeof *out->operands);
+    return out->spans && out->changes && out->operands;
+}
+
+static void reckoning_done(struct reckoning *r)
+{
+    free(r->first);
+    free(r->spans);
+    free(r->changes);
+    free(r->operands);
+}
+
+static void task_touch(struct reckoning *r, const struct mgb_task_time *time)
+{
+    int count = mgb_plan_operands(r->plan, time->task, time->tower, r->operands);
+    int64_t end = time->start_ns + time->duration_ns;
+    for (int i = 0; i < count; i++) {
+        int tower = r->operands[i].tower;
+        int buffer = r->plan->operands[r->operands[i].operand].buffer;
+        int instance = tower < 0 ? 0 : r->plan->towers[tower].instance;
+        struct span *span = &r->spans[r->first[buffer] + instance];
+        if (!span->touched || time->start_ns < span->begin)
+            span->begin = time->start_ns;
+        if (!span->touched || end > span->end)
+            span->end = end;
+        span->touched = true;
+    }
+}
+
+static int use_find(const struct mgb_plan *plan, int device)
+{
+    for (int u = 0; u < plan->use_count; u++)
+        if (plan->uses[u].device == device)
+            return u;
+    return -1;
+}
+
+/* The tower whose instance of a class's buffer comes next; MGB_ROOT for what exists once; -2 at the end. */
+static int tower_next(const struct mgb_plan *plan, int class, int before)
+{
+    if (class == MGB_ROOT)
+        return before == -2 ? MGB_ROOT : -2;
+    for (int t = before == -2 ? 0 : before + 1; t < plan->tower_count; t++)
+        if (plan->towers[t].class == class)
+            return t;
+    return -2;
+}
+
+static void change_add(struct reckoning *r, int64_t ns, int64_t bytes, int use, int category)
+{
+    r->changes[r->change_count++] =
+        (struct change){.ns = ns, .bytes = bytes, .use = use, .category = category};
+}
+
+/* Arenas give whole cache lines. */
+static int64_t bytes_of(const struct mgb_buffer *buffer)
+{
+    return (buffer->bytes + 63) / 64 * 64 + buffer->flip;
+}
+
+static void buffer_add(struct reckoning *r, int index)
+{
+    const struct mgb_buffer *buffer = &r->plan->buffers[index];
+    for (int t = tower_next(r->plan, buffer->class, -2); t != -2;
+         t = tower_next(r->plan, buffer->class, t)) {
+        int instance = t < 0 ? 0 : r->plan->towers[t].instance;
+        struct span span = r->spans[r->first[index] + instance];
+        int use = use_find(r->plan, mgb_plan_place(r->plan, index, t).device);
+        bool lasts = buffer->arena != MGB_ARENA_STEP;
+        if (use < 0 || (!lasts && !span.touched))
+            continue;
+        if (span.end <= span.begin) /* quicker than the clock */
+            span.end = span.begin + 1;
+        change_add(r, lasts ? INT64_MIN : span.begin, bytes_of(buffer), use, (int)buffer->category);
+        change_add(r, lasts ? INT64_MAX : span.end, -bytes_of(buffer), use, (int)buffer->category);
+    }
+}
+
+/* By time; what ends at a moment ends before what begins then. */
+static int by_time(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static bool peaks_raise(struct session_live *live, const struct reckoning *r)
+{
+    struct session_live *now = calloc((size_t)r->plan->use_count + 1, sizeof *now);
+    if (!now)
+        return false;
+    for (int i = 0; i < r->change_count; i++) {
+        const struct change *change = &r->changes[i];
+        int64_t *held = &now[change->use].peak[change->category];
+        int64_t *most = &live[change->use].peak[change->category];
+        *held += change->bytes;
+        *most = *held > *most ? *held : *most;
+    }
+    free(now);
+    return true;
+}
+
+bool mgb_session_live_add(struct session_live *live, const struct mgb_step_result *result)
+{
+    struct reckoning r;
+    bool made = reckoning_make(&r, result->plan);
+    if (made) {
+        for (int i = 0; i < result->task_count; i++)
+            task_touch(&r, &result->tasks[i]);
+        for (int b = 0; b < result->plan->buffer_count; b++)
+            buffer_add(&r, b);
+        qsort(r.changes, (size_t)r.change_count, sizeof *r.changes, by_time);
+        made = peaks_raise(live, &r);
+    }
+    reckoning_done(&r);
+    return made;
+}

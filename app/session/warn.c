@@ -1,0 +1,95 @@
+/* Remarks about a run that people should see once: told through the hub, kept as a note of the run. */
+#include "app/session/rows.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void remark_keep(const struct script_session *session, const char *line)
+{
+    if (session->run_id) /* a store that cannot write is no failure of the run */
+        (void)mgb_recorder_put_note(session->hub->recorder, session->run_id, line);
+}
+
+static void remark_tell(const struct mgb_hub *hub, const char *line)
+{
+    if (hub->options.warn)
+        hub->options.warn(hub->options.context, line);
+}
+
+void mgb_session_warn(struct script_session *session, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    remark_keep(session, line);
+    remark_tell(session->hub, line);
+}
+
+/* Told once by a program, kept with every run. */
+void mgb_session_warn_crowded(struct script_session *session)
+{
+    const struct mgb_effective *effective = mgb_run_effective(session->run);
+    char line[256];
+    if (!effective->oversubscribed || session->crowded)
+        return;
+    snprintf(line, sizeof line,
+             "%d towers with %d CPU thread%s each want more cores than there are: they take turns, "
+             "and times say so",
+             effective->tower_count, effective->threads, effective->threads == 1 ? "" : "s");
+    remark_keep(session, line);
+    if (!session->hub->crowded)
+        remark_tell(session->hub, line);
+    session->crowded = true;
+    session->hub->crowded = true;
+}
+
+/* The worker saw it, the caller's thread tells. */
+void mgb_session_warn_diverged(struct script_session *session)
+{
+    if (session->odd_step < 0 || session->odd_told)
+        return;
+    session->odd_told = true;
+    mgb_session_warn(session, "loss is not finite from step %lld on: it is %s",
+                     (long long)session->odd_step,
+                     isnan(session->odd_loss) ? "not a number"
+                     : session->odd_loss > 0  ? "infinite"
+                                              : "minus infinite");
+}
+
+void mgb_session_count_idle(struct script_session *session)
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    size_t devices = (size_t)mgb_run_topology(session->run)->device_count;
+    memset(session->towers, 0, devices * sizeof *session->towers);
+    for (int t = 0; t < plan->tower_count; t++) {
+        struct session_tower *tower = &session->towers[plan->towers[t].device];
+        tower->rows += plan->towers[t].rows;
+        tower->there = true;
+    }
+}
+
+void mgb_session_warn_idle(struct script_session *session)
+{
+    char list[256] = "";
+    bool empty = false;
+    if (session->segment_steps <= session->warmup)
+        return;
+    for (int d = 0; d < mgb_run_topology(session->run)->device_count; d++) {
+        const struct session_tower *tower = &session->towers[d];
+        size_t used = strlen(list);
+        if (!tower->there || tower->forward_ns > 0)
+            continue;
+        empty = empty || tower->rows == 0;
+        if (used + MGB_DEVICE_NAME_MAX + 2 < sizeof list)
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                     session_device(session, d));
+    }
+    if (list[0])
+        mgb_session_warn(session, "%s computed nothing in %lld timed steps%s", list,
+                         (long long)(session->segment_steps - session->warmup),
+                         empty ? ": the batch has fewer rows than there are devices" : "");
+}
