@@ -1,0 +1,261 @@
+/* Verdicts on simulated repetitions with a known truth, and the corners where no verdict may be given. */
+#include "tests/support/check.h"
+
+#include "db/compare.h"
+#include "tests/support/steps.h"
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 80, MOST = 10, RESAMPLES = 250 };
+
+static int64_t wall_ns[2 * MOST][STEPS];
+static struct mgb_series series[2 * MOST];
+
+/* `a` and `b` repetitions; B's median is `ratio` times A's. */
+static struct mgb_comparison simulate(struct steps_process process, double ratio, size_t a,
+                                      size_t b, uint64_t trial,
+                                      const struct mgb_compare_options *options)
+{
+    struct mgb_comparison out;
+    double median_ns = process.median_ns;
+    for (size_t i = 0; i < a + b; i++) {
+        process.median_ns = i < a ? median_ns : ratio * median_ns;
+        steps_simulate(wall_ns[i], STEPS, &process, trial, i);
+        series[i] = (struct mgb_series){wall_ns[i], STEPS, true};
+    }
+    assert_ok(mgb_compare(&out, &(struct mgb_side){series, a}, &(struct mgb_side){series + a, b},
+                          options));
+    return out;
+}
+
+static const struct mgb_compare_options sharp = {.resamples = RESAMPLES},
+                                        usual = {MGB_COMPARE_FLOOR, RESAMPLES, 0, false};
+static const struct steps_process calm = {250e6, 0.5, 0.01, 1, 0.002};
+
+static void verdicts_follow_the_truth(void **state)
+{
+    (void)state;
+    assert_int_equal(simulate(calm, 0.9, 5, 5, 1, &usual).verdict, MGB_VERDICT_FASTER);
+    assert_int_equal(simulate(calm, 1.1, 5, 5, 1, &usual).verdict, MGB_VERDICT_SLOWER);
+    struct mgb_comparison same = simulate(calm, 1, 5, 5, 1, &usual);
+    assert_int_equal(same.verdict, MGB_VERDICT_SAME);
+    assert_true(same.p < 0.05 && same.more_repetitions == 0 && same.reason == MGB_REASON_NONE);
+    assert_true(same.low < same.ratio && same.ratio < same.high);
+    assert_true(fabs(same.ratio - same.b.ns / same.a.ns) < 1e-12);
+    assert_true(same.a.low_ns < same.a.ns && same.a.ns < same.a.high_ns);
+    assert_string_equal(mgb_verdict_name(same.verdict), "same");
+}
+
+/* Without a floor a verdict on equal sides is wrong exactly where the interval misses the truth. */
+static int verdicts_wrong(const struct steps_process *process, size_t repetitions, int trials)
+{
+    int wrong = 0;
+    for (int trial = 0; trial < trials; trial++) {
+        struct mgb_comparison got =
+            simulate(*process, 1, repetitions, repetitions, (uint64_t)trial, &sharp);
+        wrong += got.verdict == MGB_VERDICT_FASTER || got.verdict == MGB_VERDICT_SLOWER;
+        assert_int_equal(got.verdict == MGB_VERDICT_UNDECIDED, got.low <= 1 && got.high >= 1);
+    }
+    return wrong;
+}
+
+/* 5 % is 5 of 100 with a standard deviation of 2.2; each bound is three of them away. */
+static void five_sharp_verdicts_in_a_hundred_are_wrong(void **state)
+{
+    (void)state;
+    static const double correlations[] = {0.3, 0.8}, betweens[] = {0, 0.005};
+    int all = 0;
+    for (int tail = 0; tail < 2; tail++)
+        for (int i = 0; i < 4; i++) {
+            struct steps_process process = {250e6, correlations[i / 2], 0.01, tail,
+                                            betweens[i % 2]};
+            int wrong = verdicts_wrong(&process, i % 2 ? 5 : 3, 100);
+            if (wrong > 11)
+                fail_msg("%d of 100 wrong: tail %d, case %d", wrong, tail, i);
+            all += wrong;
+        }
+    assert_in_range(all, 21, 59); /* of 800; 5 % is 40 with 6.2 */
+}
+
+static void a_floor_keeps_small_differences_from_being_verdicts(void **state)
+{
+    (void)state;
+    int wrong = 0, undecided = 0;
+    for (uint64_t trial = 0; trial < 100; trial++) {
+        struct mgb_comparison got = simulate(calm, 1.01, 5, 5, trial, &usual);
+        wrong += got.verdict == MGB_VERDICT_SLOWER || got.verdict == MGB_VERDICT_SAME;
+        undecided += got.verdict == MGB_VERDICT_UNDECIDED;
+        assert_int_not_equal(got.verdict, MGB_VERDICT_FASTER);
+    }
+    assert_int_equal(wrong + undecided, 100);
+    assert_in_range(wrong, 0, 11);
+}
+
+/* p and the interval are two views of one thing. */
+static void p_is_below_five_percent_exactly_where_the_interval_decides(void **state)
+{
+    (void)state;
+    static const double ratios[] = {0.97, 0.99, 0.995, 1, 1.005, 1.012, 1.02};
+    for (uint64_t trial = 0; trial < 70; trial++) {
+        struct mgb_comparison got = simulate(calm, ratios[trial % 7], 4, 3, trial, &usual);
+        assert_int_equal(got.p < 0.05, got.verdict != MGB_VERDICT_UNDECIDED);
+        assert_int_equal(got.reason == MGB_REASON_NONE, got.verdict != MGB_VERDICT_UNDECIDED);
+    }
+}
+
+static void swapping_the_sides_mirrors_the_verdict(void **state)
+{
+    (void)state;
+    struct mgb_comparison back, forth = simulate(calm, 1.03, 5, 4, 11, &usual);
+    assert_ok(mgb_compare(&back, &(struct mgb_side){series + 5, 4}, &(struct mgb_side){series, 5},
+                          &usual));
+    assert_int_equal(forth.verdict, MGB_VERDICT_SLOWER);
+    assert_int_equal(back.verdict, MGB_VERDICT_FASTER);
+    assert_true(fabs(forth.ratio * back.ratio - 1) < 1e-12);
+    assert_true(fabs(forth.low * back.high - 1) < 0.002);
+    assert_true(forth.rank_p == back.rank_p);
+}
+
+/* Undecided now; with as many repetitions more as it asks for, most such comparisons are decided. */
+static void the_repetitions_it_asks_for_settle_it(void **state)
+{
+    (void)state;
+    int asked = 0, settled = 0;
+    struct steps_process process = {250e6, 0.3, 0.01, 0, 0.006};
+    for (uint64_t trial = 0; trial < 120; trial++) {
+        struct mgb_comparison got = simulate(process, 1.02, 4, 4, trial, &usual);
+        if (got.more_repetitions == 0 || got.more_repetitions > MOST - 4)
+            continue;
+        assert_int_equal(got.reason, MGB_REASON_WIDE);
+        asked++;
+        got = simulate(process, 1.02, 4 + got.more_repetitions, 4 + got.more_repetitions, trial,
+                       &usual);
+        settled += got.verdict == MGB_VERDICT_SLOWER;
+    }
+    assert_true(asked >= 20);
+    if (2 * settled < asked)
+        fail_msg("%d of %d settled", settled, asked);
+}
+
+static void a_ratio_on_the_floors_edge_is_not_worth_repeating(void **state)
+{
+    (void)state;
+    struct mgb_comparison got = simulate(calm, 1, 5, 5, 2, &usual);
+    struct mgb_compare_options edge = usual;
+    edge.floor = fmax(got.ratio, 1 / got.ratio) - 1 + 1e-7;
+    got = simulate(calm, 1, 5, 5, 2, &edge);
+    assert_int_equal(got.verdict, MGB_VERDICT_UNDECIDED);
+    assert_int_equal(got.reason, MGB_REASON_EDGE);
+    assert_int_equal(got.more_repetitions, 0);
+}
+
+static void one_repetition_decides_only_where_repetitions_are_equal(void **state)
+{
+    (void)state;
+    struct mgb_comparison got = simulate(calm, 1.5, 1, 5, 1, &usual);
+    assert_int_equal(got.verdict, MGB_VERDICT_UNDECIDED);
+    assert_int_equal(got.reason, MGB_REASON_SINGLE);
+    assert_int_equal(got.more_repetitions, 4);
+    assert_true(isnan(got.p) && got.ratio > 1.4);
+    struct mgb_compare_options simulated = usual;
+    simulated.single_enough = true;
+    assert_int_equal(simulate(calm, 1.5, 1, 1, 1, &simulated).verdict, MGB_VERDICT_SLOWER);
+    series[0].count = 19;
+    assert_ok(mgb_compare(&got, &(struct mgb_side){series, 1}, &(struct mgb_side){series + 1, 1},
+                          &simulated));
+    assert_int_equal(got.reason, MGB_REASON_FEW_STEPS);
+    int64_t equal[] = {100, 100}, other[] = {150, 150};
+    struct mgb_series exact[] = {{equal, 2, true}, {other, 2, true}};
+    assert_ok(mgb_compare(&got, &(struct mgb_side){exact, 1}, &(struct mgb_side){exact + 1, 1},
+                          &simulated));
+    assert_int_equal(got.verdict, MGB_VERDICT_SLOWER);
+    assert_true(got.low == got.high && got.p == 0);
+}
+
+static void a_side_that_is_not_steady_or_empty_gets_no_verdict(void **state)
+{
+    (void)state;
+    struct mgb_comparison got = simulate(calm, 1.5, 5, 5, 1, &usual);
+    struct mgb_side a = {series, 5}, b = {series + 5, 5}, none = {series, 0};
+    series[7].steady = false;
+    assert_ok(mgb_compare(&got, &a, &b, &usual));
+    assert_int_equal(got.verdict, MGB_VERDICT_REFUSED);
+    assert_int_equal(got.reason, MGB_REASON_NOT_STEADY);
+    assert_true(got.ratio > 1.4 && isnan(got.p));
+    assert_ok(mgb_compare(&got, &a, &none, &usual));
+    assert_int_equal(got.reason, MGB_REASON_NO_STEPS);
+    wall_ns[2][5] = 0;
+    assert_ok(mgb_compare(&got, &a, &b, &usual));
+    assert_int_equal(got.reason, MGB_REASON_NO_STEPS);
+    assert_true(strlen(mgb_reason_text(got.reason)) > 0);
+}
+
+static void the_second_opinion_says_what_it_cannot_say(void **state)
+{
+    (void)state;
+    struct mgb_comparison got = simulate(calm, 1.2, 3, 3, 1, &usual);
+    assert_int_equal(got.verdict, MGB_VERDICT_SLOWER);
+    assert_true(fabs(got.rank_p - 0.1) < 1e-12 && got.rank_p_smallest > 0.05);
+    got = simulate(calm, 1.2, 5, 5, 1, &usual);
+    assert_true(got.rank_p < 0.01 && got.rank_p_smallest < 0.05);
+}
+
+static void many_cells_take_back_what_one_alone_decides(void **state)
+{
+    (void)state;
+    struct mgb_comparison cells[40];
+    for (int i = 0; i < 40; i++)
+        cells[i] = simulate(calm, 1.2, 5, 5, (uint64_t)i, &usual);
+    cells[3].verdict = MGB_VERDICT_REFUSED;
+    cells[3].p = (double)NAN;
+    cells[8].p = 0.03;
+    cells[8].ratio = 1.02;
+    cells[8].low = 1.011;
+    cells[8].high = 1.03;
+    assert_ok(mgb_compare_correct(cells, 40));
+    assert_int_equal(cells[0].verdict, MGB_VERDICT_SLOWER);
+    assert_int_equal(cells[3].verdict, MGB_VERDICT_REFUSED);
+    assert_true(isnan(cells[3].p_adjusted));
+    assert_int_equal(cells[8].verdict, MGB_VERDICT_SLOWER); /* the largest p stands alone */
+    for (int i = 10; i < 20; i++)
+        cells[i].p = 0.04;
+    assert_ok(mgb_compare_correct(cells, 40));
+    assert_int_equal(cells[8].verdict, MGB_VERDICT_UNDECIDED);
+    assert_int_equal(cells[8].reason, MGB_REASON_MANY_CELLS);
+    assert_true(cells[8].more_repetitions > 0 && fabs(cells[8].p_adjusted - 0.33) < 1e-9);
+}
+
+static void the_noise_floor_is_what_this_machine_shows(void **state)
+{
+    (void)state;
+    double out, ratios[41];
+    assert_ok(mgb_compare_measure_floor(&out, NULL, 0));
+    assert_true(out == MGB_COMPARE_FLOOR);
+    for (int i = 0; i < 41; i++)
+        ratios[i] = 1 + 0.001 * (i - 20) / 20.0;
+    assert_ok(mgb_compare_measure_floor(&out, ratios, 41));
+    assert_true(out == MGB_COMPARE_FLOOR);
+    for (int i = 0; i < 41; i++)
+        ratios[i] = i % 2 ? 1.03 : 1 / 1.03;
+    assert_ok(mgb_compare_measure_floor(&out, ratios, 41));
+    assert_true(fabs(out - 0.03) < 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_follow_the_truth),
+        cmocka_unit_test(five_sharp_verdicts_in_a_hundred_are_wrong),
+        cmocka_unit_test(a_floor_keeps_small_differences_from_being_verdicts),
+        cmocka_unit_test(p_is_below_five_percent_exactly_where_the_interval_decides),
+        cmocka_unit_test(swapping_the_sides_mirrors_the_verdict),
+        cmocka_unit_test(the_repetitions_it_asks_for_settle_it),
+        cmocka_unit_test(a_ratio_on_the_floors_edge_is_not_worth_repeating),
+        cmocka_unit_test(one_repetition_decides_only_where_repetitions_are_equal),
+        cmocka_unit_test(a_side_that_is_not_steady_or_empty_gets_no_verdict),
+        cmocka_unit_test(the_second_opinion_says_what_it_cannot_say),
+        cmocka_unit_test(many_cells_take_back_what_one_alone_decides),
+        cmocka_unit_test(the_noise_floor_is_what_this_machine_shows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
