@@ -149,9 +149,12 @@ static struct mgb_graph *pools_make(void)
     int a = pool(graph, x, padded, false), b = pool(graph, x, padded, true);
     int whole = pool(graph, x, window(16, 16, 5, 3, MGB_VALID),
                      false); /* 256 cells, as many as an index holds */
+    /* side by side, with a column left over */
+    int pairs = pool(graph, x, window(2, 2, 2, 2, MGB_VALID), false);
+    whole = concat(graph, model_flatten(graph, whole), model_flatten(graph, pairs), 1);
     x = concat(graph, a, b, 1);
     x = pool(graph, x, window(5, 1, 3, 1, MGB_VALID), false); /* overlapping rows */
-    return head(graph, concat(graph, model_flatten(graph, x), model_flatten(graph, whole), 1), 3);
+    return head(graph, concat(graph, model_flatten(graph, x), whole, 1), 3);
 }
 
 static struct mgb_graph *shapes_make(void)

@@ -6,6 +6,7 @@
 #include "engine/base/parallel.h"
 #include "engine/host/lanes.h"
 #include "engine/host/simd.h"
+#include <string.h>
 
 struct max_work {
     struct mgb_pool2d pool;
@@ -27,10 +28,9 @@ MGB_LANES_INLINE void cell_at(const struct mgb_pool2d *p, const float **at, cons
 
 /* Eight channels, or sixteen when `two` (a constant, so that the windows are walked once). NaN wins, so that it is seen;
  * of equal ones the first. */
-MGB_LANES_INLINE void max_lanes(const struct max_work *work, const float *x,
-                                const struct cells *cells, int64_t at, bool two)
+MGB_LANES_INLINE void max_lanes(const struct max_work *work, const struct mgb_pool2d *p,
+                                const float *x, const struct cells *cells, int64_t at, bool two)
 {
-    const struct mgb_pool2d *p = &work->pool;
     const float *from;
     cell_at(p, &from, x, cells->begin[0], cells->begin[1]);
     struct mgb_lanes best = mgb_lanes_load(from),
@@ -77,6 +77,45 @@ static void max_one(const struct max_work *work, const float *x, const struct ce
         work->index[at] = (uint8_t)winner;
 }
 
+/* All channels of one window. */
+MGB_LANES_INLINE void max_window(const struct max_work *work, const struct mgb_pool2d *p,
+                                 const float *first, const struct cells *cells, int64_t at)
+{
+    int64_t channel = 0;
+    for (; channel + 2 * MGB_LANES <= p->inner; channel += 2 * MGB_LANES)
+        max_lanes(work, p, first + channel, cells, at + channel, true);
+    for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
+        max_lanes(work, p, first + channel, cells, at + channel, false);
+    for (; channel < p->inner; channel++)
+        max_one(work, first + channel, cells, at + channel);
+}
+
+/* Windows of 2x2 that lie inside x and side by side, the common ones: with sizes that the compiler knows, the
+ * gradient takes less than half the time. */
+static bool pairs(const struct mgb_pool2d *p)
+{
+    bool pairs = true;
+    for (int i = 0; i < 2; i++)
+        pairs = pairs && p->size[i] == 2 && p->stride[i] == 2 && p->before[i] == 0 &&
+                2 * p->out[i] <= p->in[i];
+    return pairs;
+}
+
+MGB_SIMD static void max_pair_rows(const struct max_work *given, int64_t begin, int64_t end)
+{
+    struct max_work own = *given,
+                    *work = &own; /* which no store can change: it stays in registers */
+    static const struct cells all = {{0, 0}, {2, 2}};
+    struct mgb_pool2d p = work->pool;
+    p.size[0] = p.size[1] = 2;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t image = row / p.out[0], y = row % p.out[0];
+        const float *line = work->from + (image * p.in[0] + 2 * y) * p.in[1] * p.inner;
+        for (int64_t x = 0; x < p.out[1]; x++)
+            max_window(work, &p, line + 2 * x * p.inner, &all, (row * p.out[1] + x) * p.inner);
+    }
+}
+
 /* Rows [begin, end) of all outer images of y. */
 MGB_SIMD static void max_rows(const struct max_work *work, int64_t begin, int64_t end)
 {
@@ -90,20 +129,18 @@ MGB_SIMD static void max_rows(const struct max_work *work, int64_t begin, int64_
             int64_t top = y * p->stride[0] - p->before[0], left = x * p->stride[1] - p->before[1];
             const float *first =
                 work->from + ((image * p->in[0] + top) * p->in[1] + left) * p->inner;
-            int64_t at = (row * p->out[1] + x) * p->inner, channel = 0;
-            for (; channel + 2 * MGB_LANES <= p->inner; channel += 2 * MGB_LANES)
-                max_lanes(work, first + channel, &cells, at + channel, true);
-            for (; channel + MGB_LANES <= p->inner; channel += MGB_LANES)
-                max_lanes(work, first + channel, &cells, at + channel, false);
-            for (; channel < p->inner; channel++)
-                max_one(work, first + channel, &cells, at + channel);
+            max_window(work, p, first, &cells, (row * p->out[1] + x) * p->inner);
         }
     }
 }
 
 static void max_range(void *context, long long begin, long long end)
 {
-    max_rows(context, begin, end);
+    struct max_work *work = context;
+    if (pairs(&work->pool))
+        max_pair_rows(work, begin, end);
+    else
+        max_rows(work, begin, end);
 }
 
 struct windows {
@@ -186,9 +223,50 @@ MGB_SIMD static void max_grad_rows(const struct max_work *work, int64_t begin, i
     }
 }
 
+/* The gradient at the two pixels of a row that window `at` covers, the first of them cell `cell`. The sums begin with 0 as
+ * those of overlapping windows do. */
+MGB_LANES_INLINE void pair_lanes(const struct max_work *work, int64_t at, float *to, int32_t cell)
+{
+    struct mgb_lanes zero = {{0}, {0}}, dy = mgb_lanes_load(work->from + at);
+    struct mgb_winners winner = mgb_winners_load(work->index + at);
+    mgb_lanes_store(to, mgb_lanes_add(zero, mgb_lanes_where(dy, winner, cell)));
+    mgb_lanes_store(to + work->pool.inner,
+                    mgb_lanes_add(zero, mgb_lanes_where(dy, winner, cell + 1)));
+}
+
+MGB_LANES_INLINE void pair_one(const struct max_work *work, int64_t at, float *to, int32_t cell)
+{
+    to[0] = 0.0f + (work->index[at] == cell ? work->from[at] : 0.0f);
+    to[work->pool.inner] = 0.0f + (work->index[at] == cell + 1 ? work->from[at] : 0.0f);
+}
+
+/* Rows [begin, end) of all outer images of x, under windows of pairs. */
+MGB_SIMD static void max_grad_pair_rows(const struct max_work *work, int64_t begin, int64_t end)
+{
+    const struct mgb_pool2d *p = &work->pool;
+    int64_t inner = p->inner;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t image = row / p->in[0], y = row % p->in[0], x = 0;
+        float *line = work->to + row * p->in[1] * inner;
+        for (; x < p->out[1] && y / 2 < p->out[0]; x++) {
+            int64_t at = ((image * p->out[0] + y / 2) * p->out[1] + x) * inner, channel = 0;
+            int32_t cell = (int32_t)(y % 2 * 2);
+            for (; channel + MGB_LANES <= inner; channel += MGB_LANES)
+                pair_lanes(work, at + channel, line + 2 * x * inner + channel, cell);
+            for (; channel < inner; channel++)
+                pair_one(work, at + channel, line + 2 * x * inner + channel, cell);
+        }
+        memset(line + 2 * x * inner, 0, sizeof(float) * (size_t)((p->in[1] - 2 * x) * inner));
+    }
+}
+
 static void max_grad_range(void *context, long long begin, long long end)
 {
-    max_grad_rows(context, begin, end);
+    struct max_work *work = context;
+    if (pairs(&work->pool))
+        max_grad_pair_rows(work, begin, end);
+    else
+        max_grad_rows(work, begin, end);
 }
 
 /* That of the input, unless the index must be plain. */
