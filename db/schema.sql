@@ -174,7 +174,11 @@ CREATE TABLE segment (
     gpu_memory_bytes       INTEGER,          -- limit a device
     threads                INTEGER,          -- CPU threads a device
     hosts                  INTEGER,          -- MPI ranks' hosts
-    oversubscribed         INTEGER CHECK (oversubscribed IN (0, 1)) -- 1: the towers' threads are more than the cores
+    oversubscribed         INTEGER CHECK (oversubscribed IN (0, 1)), -- 1: the towers' threads are more than the cores
+    digest                 TEXT,             -- of weights and slots at the end; NULL: more steps followed, or it failed
+    oom_device             TEXT,             -- of outcome oom: which device's memory did not suffice
+    oom_needed_bytes       INTEGER,          -- of outcome oom: what was wanted of it
+    oom_available_bytes    INTEGER           -- of outcome oom: what there was
 ) STRICT;
 CREATE INDEX segment_run ON segment (run_id);
 

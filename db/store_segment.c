@@ -88,17 +88,27 @@ enum mgb_status mgb_store_begin_segment(int64_t *segment, struct mgb_store *stor
     return MGB_OK;
 }
 
+static struct mgb_maybe_int oom_bytes(const struct mgb_record_segment_end *end, int64_t bytes)
+{
+    return (struct mgb_maybe_int){.known = end->oom_device != NULL, .value = bytes};
+}
+
 static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct mgb_store *store,
                                    int64_t segment, const struct mgb_record_segment_end *end)
 {
     struct mgb_statement update;
     MGB_TRY(mgb_sql_prepare(&update, &store->sql,
                             "UPDATE segment SET outcome = ?, message = ?, finished_ms = ?, "
-                            "warmup_steps = coalesce(?, warmup_steps) WHERE id = ?"));
+                            "warmup_steps = coalesce(?, warmup_steps), digest = ?, oom_device = ?, "
+                            "oom_needed_bytes = ?, oom_available_bytes = ? WHERE id = ?"));
     mgb_bind_text(&update, mgb_outcome_name(end->outcome));
     mgb_bind_text(&update, end->message);
     mgb_bind_int(&update, mgb_store_now_ms());
     mgb_bind_maybe_int(&update, end->warmup_steps);
+    mgb_bind_text(&update, end->digest);
+    mgb_bind_text(&update, end->oom_device);
+    mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_needed_bytes));
+    mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_available_bytes));
     mgb_bind_int(&update, segment);
     MGB_TRY(mgb_statement_run(&update));
     if (sqlite3_changes(store->sql.handle) == 0)

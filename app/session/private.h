@@ -41,6 +41,7 @@ struct script_session {
     bool finished;    /* the run's record is closed */
     enum mgb_outcome outcome;
     char message[512];
+    struct mgb_oom oom;    /* of outcome oom */
     int64_t warmup;        /* steps a segment */
     int64_t segment_steps; /* done in this segment */
     struct mgb_stats stats;

@@ -37,6 +37,15 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     return status;
 }
 
+static void oom_fill(struct mgb_record_segment_end *end, const struct mgb_oom *oom)
+{
+    if (end->outcome != MGB_OUTCOME_OOM || !oom->device[0])
+        return;
+    end->oom_device = oom->device;
+    end->oom_needed_bytes = oom->needed;
+    end->oom_available_bytes = oom->available;
+}
+
 int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
                                    enum mgb_outcome outcome, const char *message)
 {
@@ -44,6 +53,9 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
     struct session_description *description = malloc(sizeof *description);
     struct session_placement_texts *texts = malloc(sizeof *texts);
     int64_t run = 0, segment = 0;
+    struct mgb_oom oom = mgb_oom_get();
+    struct mgb_record_segment_end end = {.outcome = outcome, .message = message};
+    oom_fill(&end, &oom);
     if (description && texts && hub_recorder(hub, &recorder) == MGB_OK && recorder) {
         mgb_session_describe(description, hub, request, NULL, request->backend);
         struct mgb_record_segment row = {0};
@@ -54,9 +66,7 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
             if (request->point)
                 mgb_hub_sweep_point(hub, run, request->point);
             if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
-                mgb_recorder_finish_segment(
-                    NULL, recorder, segment,
-                    &(struct mgb_record_segment_end){.outcome = outcome, .message = message});
+                mgb_recorder_finish_segment(NULL, recorder, segment, &end);
             mgb_recorder_finish_run(recorder, run, outcome, message);
         }
     }
@@ -149,6 +159,15 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
         session->segment_steps < session->warmup ? session->segment_steps : session->warmup;
     struct mgb_record_segment_end end = {
         .outcome = outcome, .message = message, .warmup_steps = MGB_KNOWN_INT(warm)};
+    char digest[24];
+    uint64_t hash;
+    oom_fill(&end, &session->oom);
+    /* of the last segment only: reading all weights would make a toggle slow */
+    if (session->finished && outcome == MGB_OUTCOME_OK &&
+        mgb_run_digest(session->run, &hash) == MGB_OK) {
+        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)hash);
+        end.digest = digest;
+    }
     int64_t segment = session->segment_id;
     session->segment_id = 0;
     return mgb_recorder_finish_segment(NULL, session->hub->recorder, segment, &end);

@@ -298,6 +298,7 @@ static void step_after(struct script_session *session, enum mgb_status status)
         return;
     session->outcome = outcome_of(status);
     snprintf(session->message, sizeof session->message, "%s", mgb_message_get());
+    session->oom = mgb_oom_get();
     if (status == MGB_TIMEOUT)
         mgb_session_die(session, session->message);
 }

@@ -155,6 +155,9 @@ struct mgb_record_segment_end {
     const char *message;               /* NULL if ok */
     struct mgb_maybe_int steady;       /* 0 or 1; unknown unless a warm-up rule judged it */
     struct mgb_maybe_int warmup_steps; /* how many there were, if the rule found it out meanwhile */
+    const char *digest;                /* of weights and slots; NULL: not known */
+    const char *oom_device;            /* of MGB_OUTCOME_OOM; NULL: not known, nor what follows */
+    int64_t oom_needed_bytes, oom_available_bytes;
 };
 
 /* The boiled-down figures of the timed (not warm-up) steps; computed by the store from the step rows. With no timed step
