@@ -17,8 +17,8 @@ struct mgb_source {
     /* Writes rows first .. first+rows-1 of `epoch`'s order (shuffled by `seed` and epoch unless the source is ordered;
      * epoch -1 is the stored order) for input `index` into out, plain layout. One thread at a time calls it,
      * unless it is a source made below: two runs may share those. */
-    enum mgb_status (*fill)(void *context, uint64_t seed, int64_t epoch, int64_t first, int64_t rows,
-                            int index, void *out);
+    enum mgb_status (*fill)(void *context, uint64_t seed, int64_t epoch, int64_t first,
+                            int64_t rows, int index, void *out);
     void (*close)(void *context);
 };
 
@@ -27,7 +27,8 @@ struct mgb_source {
 
 /* Seeded and fixed: f32 inputs uniform in [0, 1), i32 inputs uniform below `classes` (found from the losses that use
  * them). One batch drawn for global row numbers, so it is the same for every split. */
-enum mgb_status mgb_source_random(struct mgb_source *out, const struct mgb_graph *graph, uint64_t seed);
+enum mgb_status mgb_source_random(struct mgb_source *out, const struct mgb_graph *graph,
+                                  uint64_t seed);
 
 struct mgb_idx_file {
     const char *input; /* name of the model's input */
@@ -51,12 +52,13 @@ struct mgb_batch_request {
     int64_t epoch, first, rows;
 };
 /* `slots[s * inputs + i]`: memory of input i in slot s (0, 1), large enough for the largest request. */
-enum mgb_status mgb_prefetch_make(struct mgb_prefetch **out, const struct mgb_source *source, uint64_t seed,
-                                  int inputs, void *const *slots);
+enum mgb_status mgb_prefetch_make(struct mgb_prefetch **out, const struct mgb_source *source,
+                                  uint64_t seed, int inputs, void *const *slots);
 void mgb_prefetch_free(struct mgb_prefetch *prefetch);
 /* Starts filling `slot`; returns at once. A request pending there is dropped. */
 void mgb_prefetch_begin(struct mgb_prefetch *prefetch, int slot, struct mgb_batch_request request);
 /* Waits until `slot` holds exactly `request`, filling it now if something else was asked for. */
-enum mgb_status mgb_prefetch_wait(struct mgb_prefetch *prefetch, int slot, struct mgb_batch_request request);
+enum mgb_status mgb_prefetch_wait(struct mgb_prefetch *prefetch, int slot,
+                                  struct mgb_batch_request request);
 
 #endif
