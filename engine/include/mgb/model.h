@@ -29,14 +29,25 @@ char *mgb_shape_format(char *out, size_t size, const struct mgb_shape *shape); /
 
 enum mgb_activation { MGB_LINEAR, MGB_RELU, MGB_TANH, MGB_SIGMOID };
 
-enum mgb_init_kind { MGB_GLOROT_UNIFORM, MGB_HE_NORMAL, MGB_NORMAL, MGB_ZEROS, MGB_ONES, MGB_CONSTANT };
+enum mgb_init_kind {
+    MGB_GLOROT_UNIFORM,
+    MGB_HE_NORMAL,
+    MGB_NORMAL,
+    MGB_ZEROS,
+    MGB_ONES,
+    MGB_CONSTANT
+};
 struct mgb_init {
     enum mgb_init_kind kind;
-    float value;          /* constant; standard deviation of normal */
+    float value;             /* constant; standard deviation of normal */
     int64_t fan_in, fan_out; /* of glorot and he */
 };
 
-enum mgb_padding { MGB_VALID, MGB_SAME, MGB_EXPLICIT }; /* same: as TensorFlow (more at bottom/right) */
+enum mgb_padding {
+    MGB_VALID,
+    MGB_SAME,
+    MGB_EXPLICIT
+};                  /* same: as TensorFlow (more at bottom/right) */
 struct mgb_window { /* conv2d and pooling; [0] height, [1] width */
     int size[2], stride[2], dilation[2];
     enum mgb_padding padding;
@@ -70,12 +81,14 @@ enum mgb_status mgb_graph_variable(struct mgb_graph *graph, int *variable, const
                                    const struct mgb_shape *shape, const struct mgb_init *init);
 /* The tensor that reads a variable (made once a variable, or once a tower). */
 enum mgb_status mgb_graph_read(struct mgb_graph *graph, int *tensor, int variable);
-enum mgb_status mgb_graph_freeze(struct mgb_graph *graph, int variable, bool frozen); /* also after finish */
+enum mgb_status mgb_graph_freeze(struct mgb_graph *graph, int variable,
+                                 bool frozen); /* also after finish */
 
 enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
                              int bias, enum mgb_activation activation);
-enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
-                              int bias, const struct mgb_window *window, enum mgb_activation activation);
+enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x,
+                              int weight, int bias, const struct mgb_window *window,
+                              enum mgb_activation activation);
 enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
                                   const struct mgb_window *window);
 enum mgb_status mgb_op_avg_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
@@ -85,7 +98,8 @@ enum mgb_status mgb_op_activation(struct mgb_graph *graph, int *out, const char 
 enum mgb_status mgb_op_reshape(struct mgb_graph *graph, int *out, const char *name, int x,
                                const struct mgb_shape *shape); /* per-example; one -1 is inferred */
 enum mgb_status mgb_op_flatten(struct mgb_graph *graph, int *out, const char *name, int x);
-enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *name, int x, float rate);
+enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *name, int x,
+                               float rate);
 enum mgb_status mgb_op_add(struct mgb_graph *graph, int *out, const char *name, int a, int b);
 /* `axis` counts the batch as 0; -1 is the last axis. */
 enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *name, const int *x,
@@ -112,7 +126,8 @@ bool mgb_tensor_batched(const struct mgb_graph *graph, int tensor);
 enum mgb_type mgb_tensor_type(const struct mgb_graph *graph, int tensor);
 
 int mgb_graph_input_count(const struct mgb_graph *graph);
-int mgb_graph_input_at(const struct mgb_graph *graph, int index, const char **name); /* its tensor */
+int mgb_graph_input_at(const struct mgb_graph *graph, int index,
+                       const char **name); /* its tensor */
 /* Classes of an i32 input: the width of the logits that a loss or metric compares it with; 0 when none does. */
 int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index);
 int mgb_graph_output_count(const struct mgb_graph *graph);
@@ -128,13 +143,13 @@ struct mgb_variable_info {
     struct mgb_device_name device; /* from the model's device scope, or unset */
     bool trainable;
     int tower; /* -1: one variable for all towers; else only this tower uses it */
-    int twin;  /* for a copy made by tower > 0: the variable of tower 0 in whose place it stands; else -1 */
+    int twin; /* for a copy made by tower > 0: the variable of tower 0 in whose place it stands; else -1 */
 };
 int mgb_graph_variable_count(const struct mgb_graph *graph);
 struct mgb_variable_info mgb_graph_variable_at(const struct mgb_graph *graph, int variable);
 
-int64_t mgb_graph_parameters(const struct mgb_graph *graph);       /* elements, twins not counted */
-double mgb_graph_forward_flops(const struct mgb_graph *graph);     /* an example; a multiply-add is 2 */
+int64_t mgb_graph_parameters(const struct mgb_graph *graph);   /* elements, twins not counted */
+double mgb_graph_forward_flops(const struct mgb_graph *graph); /* an example; a multiply-add is 2 */
 uint64_t mgb_graph_digest(const struct mgb_graph *graph);
 /* Stable text form, one operator a line; caller frees with mgb_text_free. */
 enum mgb_status mgb_graph_text(char **out, const struct mgb_graph *graph);
