@@ -29,6 +29,7 @@ struct mgb_optimizer mgb_optimizer_default(enum mgb_optimizer_kind kind); /* Ker
 const char *mgb_optimizer_name(enum mgb_optimizer_kind kind);
 /* Slot variables of a weight: sgd 0 or 1 (with momentum), rmsprop 1, adagrad 1, adadelta 2, adam 2. */
 int mgb_optimizer_slots(const struct mgb_optimizer *optimizer);
-const char *mgb_optimizer_slot_name(const struct mgb_optimizer *optimizer, int slot); /* "momentum" */
+const char *mgb_optimizer_slot_name(const struct mgb_optimizer *optimizer,
+                                    int slot); /* "momentum" */
 
 #endif
