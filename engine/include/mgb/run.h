@@ -22,7 +22,7 @@ struct mgb_run_options {
     struct mgb_source *source; /* borrowed, outlives the run; NULL: mgb_source_random */
     int cores;                 /* CPU cores to divide; 0: those this process may use */
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
-    bool guarded;              /* tests: task by task, every arena a task does not name inaccessible */
+    bool guarded; /* tests: task by task, every arena a task does not name inaccessible */
     const struct mgb_backend *play_on; /* tests: this backend instead of a named one; else NULL */
 };
 
@@ -46,18 +46,20 @@ struct mgb_task_time { /* traced steps only */
 struct mgb_step_result {
     int64_t index; /* over the whole run, from 0 */
     int64_t epoch;
-    bool epoch_end;               /* the last rows of the epoch were in this step */
-    int64_t start_ns, wall_ns;    /* session clock; from the request for the batch to the last result */
-    int64_t gap_ns;               /* from the end of the step before (in this call or an earlier one) to this start */
+    bool epoch_end; /* the last rows of the epoch were in this step */
+    int64_t start_ns,
+        wall_ns; /* session clock; from the request for the batch to the last result */
+    int64_t
+        gap_ns; /* from the end of the step before (in this call or an earlier one) to this start */
     int rows;
-    double loss;                  /* mean over the global batch, losses weighted and added */
+    double loss; /* mean over the global batch, losses weighted and added */
     int metric_count;
-    const double *metrics;        /* means, in the graph's order */
+    const double *metrics; /* means, in the graph's order */
     int device_count;
     const struct mgb_device_times *devices;
-    int task_count;               /* 0 unless traced */
+    int task_count; /* 0 unless traced */
     const struct mgb_task_time *tasks;
-    const struct mgb_plan *plan;  /* that was played: the full step's, or the remainder's */
+    const struct mgb_plan *plan; /* that was played: the full step's, or the remainder's */
     float lr;
 };
 
@@ -68,14 +70,15 @@ struct mgb_step_sink {
 };
 
 struct mgb_step_request {
-    int64_t steps;           /* at most this many */
-    bool whole_epoch;        /* or until the epoch ends */
-    const float *lr;         /* steps of them, or NULL: the optimizer's lr; decay still applies */
-    int trace_every;         /* 0: none; n: every n-th step is traced */
+    int64_t steps;    /* at most this many */
+    bool whole_epoch; /* or until the epoch ends */
+    const float *lr;  /* steps of them, or NULL: the optimizer's lr; decay still applies */
+    int trace_every;  /* 0: none; n: every n-th step is traced */
 };
 /* Runs steps; *done counts the finished ones even on failure. MGB_INTERRUPTED after mgb_run_stop. After a failure that
  * is not sticky the weights are those before the failed step, and the run can go on. */
-enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done, const struct mgb_step_request *request,
+enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done,
+                             const struct mgb_step_request *request,
                              const struct mgb_step_sink *sink);
 /* From any thread or signal handler: the current step ends, then mgb_run_step returns. */
 void mgb_run_stop(struct mgb_run *run);
@@ -83,14 +86,14 @@ void mgb_run_clear_stop(struct mgb_run *run);
 
 /* What a change cost. */
 struct mgb_change {
-    bool changed;            /* false: the effective placement is the same; no new segment is due */
+    bool changed; /* false: the effective placement is the same; no new segment is due */
     int64_t plan_ns, move_ns, total_ns;
-    int64_t moved_bytes;     /* between devices */
-    int64_t copied_bytes;    /* all bytes the move plan copied */
+    int64_t moved_bytes;  /* between devices */
+    int64_t copied_bytes; /* all bytes the move plan copied */
 };
 /* Takes effect now (between steps): plans, admits, moves weights and slots, frees what the old placement held. */
-enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change, const struct mgb_placement *placement,
-                            uint64_t fresh);
+enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change,
+                            const struct mgb_placement *placement, uint64_t fresh);
 enum mgb_status mgb_run_set_optimizer(struct mgb_run *run, const struct mgb_optimizer *optimizer);
 
 const struct mgb_placement *mgb_run_placement(const struct mgb_run *run);
@@ -109,7 +112,8 @@ struct mgb_evaluation {
     double metrics[16];
 };
 /* Every row of `source` once, no update, dropout off, same devices; the training position is not disturbed. */
-enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out, const struct mgb_source *source);
+enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out,
+                                 const struct mgb_source *source);
 
 /* Digest of master weights and slots in variable order, independent of placement. */
 enum mgb_status mgb_run_digest(struct mgb_run *run, uint64_t *digest);
@@ -127,13 +131,14 @@ struct mgb_memory_use {
     int device;
     int64_t planned_bytes, held_bytes, measured_peak_bytes;
 };
-enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity, int *count);
+enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity,
+                               int *count);
 
 /* Measures links (from and to are given; gbps and latency_us are filled in) with copies of 16 MiB and of 64 bytes on
  * queues and arenas of their own, until `budget_ns` is over; *measured: so many of them, from the first on. A link whose
  * devices have no memory left for it stays 0. Between steps only. */
-enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *links, int count, int64_t budget_ns,
-                                      int *measured);
+enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *links, int count,
+                                      int64_t budget_ns, int *measured);
 
 /* Versions of the libraries and drivers behind a backend ("host", "cuda") as members of a JSON object, "" when it knows
  * none. MGB_MISSING as for a run on it. */
