@@ -37,11 +37,12 @@ enum mgb_device_class { MGB_CLASS_CPU, MGB_CLASS_CUDA, MGB_CLASS_SIMULATED };
 
 struct mgb_device {
     struct mgb_device_name name;
-    enum mgb_device_class class; /* what it really is: /gpu:1 of the host backend is MGB_CLASS_CPU */
-    char label[96];              /* "AMD EPYC, 2 cores", "NVIDIA H200" */
-    int64_t memory_bytes;        /* what may be planned on it; 0: not limited */
-    int physical;                /* physical index; several logical devices may share one */
-    char uuid[48], pci[24];      /* empty where there is none */
+    enum mgb_device_class class
+        ;                   /* what it really is: /gpu:1 of the host backend is MGB_CLASS_CPU */
+    char label[96];         /* "AMD EPYC, 2 cores", "NVIDIA H200" */
+    int64_t memory_bytes;   /* what may be planned on it; 0: not limited */
+    int physical;           /* physical index; several logical devices may share one */
+    char uuid[48], pci[24]; /* empty where there is none */
 };
 
 struct mgb_link {
