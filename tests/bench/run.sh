@@ -42,6 +42,9 @@ bench_row() {
 
 bench_row "engine / plain loop, 2 threads" ratio high "<1.03" "$here/overhead.sh" "$bench_build" "$bench_pairs" 2
 bench_row "engine / plain loop, 1 thread" ratio high "<1.03" "$here/overhead.sh" "$bench_build" "$bench_pairs" 1
+# 3 % of a step of about 50 ms; less disturbed by other programs than the ratios above.
+bench_row "no task at work in a step, 2 threads, ms" a high "<1.5" "$tests/bench_pairs" -n "$runs" -f besides_tenth_ms \
+    -- "$tests/bench_tasks" 128 2 "$bench_steps" "gpus=1 cpu_merge=false"
 bench_row "mgbench / PyTorch, mnist_cnn 128, 2 threads" ratio value "<=0.9" \
     "$here/peer.sh" "$bench_build" "$bench_pairs" "$peer"
 bench_row "2 devices / 1 device, throughput" ratio value ">=1.8" "$here/towers.sh" "$bench_build" "$bench_pairs"
