@@ -38,11 +38,14 @@ struct script_session *mgb_script_session(lua_State *L, int index)
     return box->session;
 }
 
+/* close(error or nil): what made the script leave the session, if anything did */
 static int session_close(lua_State *L)
 {
     struct box *box = box_check(L);
     struct script_session *session = box->session;
     box->session = NULL;
+    if (session && box->services->fail && !lua_isnoneornil(L, 2))
+        box->services->fail(session, luaL_tolstring(L, 2, NULL));
     if (session)
         box->services->close(session);
     return 0;

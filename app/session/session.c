@@ -142,7 +142,8 @@ enum mgb_status mgb_session_end(struct script_session *session)
 
 void mgb_session_fail(struct script_session *session, const char *message)
 {
-    if (session->finished || session->outcome != MGB_OUTCOME_RUNNING)
+    if (session->finished || session->outcome != MGB_OUTCOME_RUNNING ||
+        atomic_load(&session->hub->interrupted))
         return;
     session->outcome = MGB_OUTCOME_ERROR;
     snprintf(session->message, sizeof session->message, "%s", message);

@@ -114,7 +114,7 @@ function session_type.__newindex(session, name, value)
   methods.set(session, { [name] = value })
 end
 
-function session_type.__close(session) states[session].session:close() end
+function session_type.__close(session, err) states[session].session:close(err) end
 
 function session_type.__tostring(session)
   local s = states[session]

@@ -203,11 +203,9 @@ enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_pla
  * class. MGB_CORRUPT names task, buffer and rule. */
 enum mgb_status mgb_plan_verify(const struct mgb_plan *plan);
 
-/* Stable text, for golden tests and `mgbench plan --tasks`; free with mgb_text_free. */
+/* Stable text, for golden tests and `mgbench plan --tasks`; free with mgb_text_free. And that text's digest. */
 enum mgb_status mgb_plan_text(char **out, const struct mgb_plan *plan);
-/* Digest of that text: equal for plans that say the same. */
 enum mgb_status mgb_plan_digest(uint64_t *out, const struct mgb_plan *plan);
-
 /* The flat form: what an executor enqueues, in order. */
 struct mgb_flat_task {
     int task, tower; /* tower -1: the root's */
