@@ -59,6 +59,8 @@ static const char *task_kind_name(enum mgb_task_kind kind)
         return "clip";
     case MGB_TASK_UPDATE:
         return "update";
+    case MGB_TASK_CAST:
+        return "cast";
     }
     return "compute";
 }

@@ -75,6 +75,8 @@ struct mgb_update {
     const struct mgb_step_values *values;
 };
 
+enum mgb_cast { MGB_CAST_NARROW, MGB_CAST_WIDEN, MGB_CAST_ROUND };
+
 enum mgb_queue_use { MGB_USE_COMPUTE, MGB_USE_COPY };
 struct mgb_queue_request {
     enum mgb_queue_use use;
@@ -151,10 +153,19 @@ struct mgb_backend {
     enum mgb_status (*clip)(struct mgb_queue *queue, float *to, const float *const *sources,
                             const int64_t *counts, int source_count, float clip_norm);
     enum mgb_status (*update)(struct mgb_queue *queue, const struct mgb_update *update);
+    /* `count` numbers between f32 and a 16-bit wire type, rounded to nearest, ties to even, subnormals kept; bits do not
+     * depend on the device. MGB_CAST_ROUND: f32 to f32 by way of the wire type; `to` may be `from` there only. */
+    enum mgb_status (*cast)(struct mgb_queue *queue, void *to, const void *from, int64_t count,
+                            enum mgb_wire_type type, enum mgb_cast way);
     /* One call a collective: buffers[k] on queues[k], summed in place, in the order of k on every device (ring and tree
      * may associate otherwise on GPUs, but the same on all). Optional; MGB_CAN_ALLREDUCE. */
     enum mgb_status (*allreduce)(struct mgb_queue *const *queues, float *const *buffers,
                                  int count_of_queues, int64_t count, enum mgb_allreduce algorithm);
+    /* The same of 16-bit numbers: added in f32, the sum rounded once, the same bits on all (GPUs may round partial sums
+     * too). Optional, with `allreduce`. */
+    enum mgb_status (*allreduce_wire)(struct mgb_queue *const *queues, void *const *buffers,
+                                      int count_of_queues, int64_t count,
+                                      enum mgb_allreduce algorithm, enum mgb_wire_type type);
 };
 
 /* The registry: the only place that knows which backends there are. */
@@ -173,6 +184,8 @@ struct mgb_cpu_kernels {
     void (*clip)(float *to, const float *const *sources, const int64_t *counts, int source_count,
                  float clip_norm);
     void (*update)(const struct mgb_update *update);
+    void (*cast)(void *to, const void *from, int64_t count, enum mgb_wire_type type,
+                 enum mgb_cast way);
     enum mgb_status (*describe)(const struct mgb_node_use *use, struct mgb_operator_facts *out);
     enum mgb_status (*kernel)(struct mgb_kernel **out,
                               const struct mgb_kernel_request *request); /* caller frees */

@@ -16,6 +16,7 @@ struct mgb_cuda_clique {
     bool shared; /* two on one GPU */
     ncclComm_t comms[MAX_RANKS];
     float *staging;
+    char *wire_staging; /* made when 16-bit numbers are first summed here: see wire_add */
 };
 
 static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
@@ -47,6 +48,8 @@ static void clique_free(struct mgb_cuda_clique *clique)
             ncclCommDestroy(clique->comms[i]);
     if (clique->staging)
         cudaFree(clique->staging);
+    if (clique->wire_staging)
+        cudaFree(clique->wire_staging);
     mgb_release(clique);
 }
 
@@ -84,12 +87,12 @@ static enum mgb_status clique_get(struct mgb_cuda_clique **out, struct mgb_queue
 }
 
 static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
-                                   struct mgb_queue *const *queues, float *const *buffers,
-                                   int64_t count)
+                                   struct mgb_queue *const *queues, void *const *buffers,
+                                   int64_t count, ncclDataType_t type)
 {
     ncclResult_t result = ncclGroupStart();
     for (int i = 0; i < clique->count && result == ncclSuccess; i++)
-        result = ncclAllReduce(buffers[i], buffers[i], (size_t)count, ncclFloat32, ncclSum,
+        result = ncclAllReduce(buffers[i], buffers[i], (size_t)count, type, ncclSum,
                                clique->comms[i], queues[i]->stream);
     ncclResult_t ended = ncclGroupEnd();
     queues[0]->cuda->current = -1;
@@ -127,16 +130,46 @@ static enum mgb_status buffer_add(const struct mgb_cuda_clique *clique, struct m
     return MGB_OK;
 }
 
-/* All arrive at the first queue, which adds in order; each takes the result, and the first goes on when all have. */
-static enum mgb_status copy_reduce(const struct mgb_cuda_clique *clique,
-                                   struct mgb_queue *const *queues, float *const *buffers,
-                                   int64_t count)
+/* 16-bit numbers: staging holds the sum so far, one tower's part in f32 and what has arrived from another GPU. */
+static enum mgb_status wire_add(const struct mgb_cuda_clique *clique,
+                                struct mgb_queue *const *queues, void *const *buffers,
+                                int64_t count, enum mgb_wire_type type)
 {
     struct mgb_queue *root = queues[0];
+    float *sum = (float *)clique->wire_staging, *part = sum + STAGING_FLOATS;
+    void *arrived = part + STAGING_FLOATS;
+    for (int64_t at = 0; at < count; at += STAGING_FLOATS) {
+        int64_t now = count - at < STAGING_FLOATS ? count - at : STAGING_FLOATS;
+        for (int i = 0; i < clique->count; i++) {
+            const void *from = (const char *)buffers[i] + 2 * at;
+            const float *sources[2] = {sum, part};
+            if (queues[i]->gpu != root->gpu) {
+                MGB_CUDA_TRY(root->cuda, cudaMemcpyAsync(arrived, from, 2 * (size_t)now,
+                                                         cudaMemcpyDefault, root->stream));
+                from = arrived;
+            }
+            MGB_TRY(mgb_cuda_cast(root, i == 0 ? sum : part, from, now, type, MGB_CAST_WIDEN));
+            if (i > 0)
+                MGB_TRY(mgb_cuda_reduce(root, sum, sources, 2, now));
+        }
+        MGB_TRY(mgb_cuda_cast(root, (char *)buffers[0] + 2 * at, sum, now, type, MGB_CAST_NARROW));
+    }
+    return MGB_OK;
+}
+
+/* All arrive at the first queue, which adds in order; each takes the result, and the first goes on when all have. */
+static enum mgb_status copy_reduce(const struct mgb_cuda_clique *clique,
+                                   struct mgb_queue *const *queues, void *const *buffers,
+                                   int64_t count, enum mgb_wire_type type)
+{
+    struct mgb_queue *root = queues[0];
+    size_t size = type == MGB_WIRE_F32 ? 4 : 2;
     for (int i = 1; i < clique->count; i++)
         MGB_TRY(queue_follow(root, queues[i], queues[i]->arrived));
     MGB_TRY(mgb_cuda_begin(root, "all-reduce"));
-    for (int i = 1; i < clique->count; i++)
+    if (type != MGB_WIRE_F32)
+        MGB_TRY(wire_add(clique, queues, buffers, count, type));
+    for (int i = 1; type == MGB_WIRE_F32 && i < clique->count; i++)
         MGB_TRY(
             buffer_add(clique, root, buffers[0], buffers[i], queues[i]->gpu != root->gpu, count));
     MGB_CUDA_TRY(root->cuda, cudaEventRecord(root->arrived, root->stream));
@@ -144,19 +177,28 @@ static enum mgb_status copy_reduce(const struct mgb_cuda_clique *clique,
         struct mgb_queue *queue = queues[i];
         MGB_TRY(mgb_cuda_begin(queue, "all-reduce"));
         MGB_CUDA_TRY(queue->cuda, cudaStreamWaitEvent(queue->stream, root->arrived, 0));
-        MGB_CUDA_TRY(queue->cuda,
-                     cudaMemcpyAsync(buffers[i], buffers[0], (size_t)count * sizeof(float),
-                                     cudaMemcpyDefault, queue->stream));
+        MGB_CUDA_TRY(queue->cuda, cudaMemcpyAsync(buffers[i], buffers[0], (size_t)count * size,
+                                                  cudaMemcpyDefault, queue->stream));
         MGB_TRY(queue_follow(root, queue, queue->served));
     }
     return MGB_OK;
 }
 
-enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,
-                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+static enum mgb_status wire_staging_make(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
 {
+    if (clique->wire_staging)
+        return MGB_OK;
+    MGB_TRY(mgb_cuda_use(cuda, clique->gpus[0]));
+    MGB_CUDA_TRY(cuda, cudaMalloc((void **)&clique->wire_staging, STAGING_FLOATS * (size_t)10));
+    return MGB_OK;
+}
+
+static enum mgb_status allreduce_any(struct mgb_queue *const *queues, void *const *buffers,
+                                     int count_of_queues, int64_t count, enum mgb_wire_type type)
+{
+    static const ncclDataType_t types[] = {
+        [MGB_WIRE_F32] = ncclFloat32, [MGB_WIRE_F16] = ncclFloat16, [MGB_WIRE_BF16] = ncclBfloat16};
     struct mgb_cuda_clique *clique;
-    (void)algorithm; /* NCCL chooses between its own */
     if (count_of_queues < 2 || count == 0)
         return MGB_OK;
     if (count_of_queues > MAX_RANKS)
@@ -169,6 +211,25 @@ enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const
         MGB_TRY(mgb_cuda_begin(queues[i], "all-reduce"));
     }
     MGB_TRY(clique_get(&clique, queues, count_of_queues));
-    return clique->shared ? copy_reduce(clique, queues, buffers, count)
-                          : nccl_reduce(clique, queues, buffers, count);
+    if (!clique->shared)
+        return nccl_reduce(clique, queues, buffers, count, types[type]);
+    if (type != MGB_WIRE_F32)
+        MGB_TRY(wire_staging_make(queues[0]->cuda, clique));
+    return copy_reduce(clique, queues, buffers, count, type);
+}
+
+/* NCCL chooses between its own algorithms. */
+enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,
+                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+{
+    (void)algorithm;
+    return allreduce_any(queues, (void *const *)buffers, count_of_queues, count, MGB_WIRE_F32);
+}
+
+enum mgb_status mgb_cuda_allreduce_wire(struct mgb_queue *const *queues, void *const *buffers,
+                                        int count_of_queues, int64_t count,
+                                        enum mgb_allreduce algorithm, enum mgb_wire_type type)
+{
+    (void)algorithm;
+    return allreduce_any(queues, buffers, count_of_queues, count, type);
 }

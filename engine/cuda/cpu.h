@@ -16,6 +16,7 @@ enum mgb_cuda_job_kind {
     MGB_CUDA_JOB_NORM,
     MGB_CUDA_JOB_CLIP,
     MGB_CUDA_JOB_UPDATE,
+    MGB_CUDA_JOB_CAST,
 };
 
 struct mgb_cuda_job {
@@ -32,6 +33,13 @@ struct mgb_cuda_job {
             const void *from;
             int64_t bytes;
         } copy;  /* fill too */
+        struct {
+            void *to;
+            const void *from;
+            int64_t count;
+            enum mgb_wire_type type;
+            enum mgb_cast way;
+        } cast;
         struct { /* reduce, norm, clip */
             float *to;
             const float *const *sources;

@@ -32,7 +32,9 @@ static const struct mgb_backend cuda_backend = {
     .norm = mgb_cuda_norm,
     .clip = mgb_cuda_clip,
     .update = mgb_cuda_update,
+    .cast = mgb_cuda_cast,
     .allreduce = mgb_cuda_allreduce,
+    .allreduce_wire = mgb_cuda_allreduce_wire,
 };
 
 /* The contract gives the symbol and its type one name, so here the function has another. */

@@ -79,6 +79,12 @@ struct mgb_gpu_clip_args { /* one thread; `carry` holds the sum between launches
     float clip_norm;
     int first, last;
 };
+struct mgb_gpu_cast_args { /* narrow: to 16 bits; widen: back; both: rounded, kept as f32 */
+    void *to;
+    const void *from;
+    int64_t count;
+    int brain, narrow, widen;
+};
 struct mgb_gpu_update_args {
     float *weight;
     const float *gradient;
@@ -101,6 +107,7 @@ MGB_CUDA_DECLARE(mgb_gpu_right, struct mgb_gpu_right_args)
 MGB_CUDA_DECLARE(mgb_gpu_row_sum, struct mgb_gpu_row_sum_args)
 MGB_CUDA_DECLARE(mgb_gpu_norm, struct mgb_gpu_norm_args)
 MGB_CUDA_DECLARE(mgb_gpu_clip, struct mgb_gpu_clip_args)
+MGB_CUDA_DECLARE(mgb_gpu_cast, struct mgb_gpu_cast_args)
 MGB_CUDA_DECLARE(mgb_gpu_sgd, struct mgb_gpu_update_args)
 MGB_CUDA_DECLARE(mgb_gpu_rmsprop, struct mgb_gpu_update_args)
 MGB_CUDA_DECLARE(mgb_gpu_adagrad, struct mgb_gpu_update_args)

@@ -28,12 +28,17 @@ enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *c
                               const int64_t *counts, int source_count);
 enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
                               const int64_t *counts, int source_count, float clip_norm);
+enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
+                              enum mgb_wire_type type, enum mgb_cast way);
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
 
 /* collective.c */
 enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,
                                    int count_of_queues, int64_t count,
                                    enum mgb_allreduce algorithm);
+enum mgb_status mgb_cuda_allreduce_wire(struct mgb_queue *const *queues, void *const *buffers,
+                                        int count_of_queues, int64_t count,
+                                        enum mgb_allreduce algorithm, enum mgb_wire_type type);
 void mgb_cuda_cliques_done(struct mgb_cuda *cuda);
 
 #endif

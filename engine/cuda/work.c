@@ -149,6 +149,30 @@ enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *c
     return MGB_OK;
 }
 
+enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
+                              enum mgb_wire_type type, enum mgb_cast way)
+{
+    struct mgb_cuda_job *job;
+    if (!queue->on_cpu) {
+        struct mgb_gpu_cast_args args = {.to = to,
+                                         .from = from,
+                                         .count = count,
+                                         .brain = type == MGB_WIRE_BF16,
+                                         .narrow = way != MGB_CAST_WIDEN,
+                                         .widen = way != MGB_CAST_NARROW};
+        MGB_TRY(mgb_cuda_begin(queue, "a cast"));
+        return mgb_cuda_start(queue, (const void *)mgb_gpu_cast, mgb_cuda_blocks(count, 256), 256,
+                              &args);
+    }
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_CAST, "a cast"));
+    job->cast.to = to;
+    job->cast.from = from;
+    job->cast.count = count;
+    job->cast.type = type;
+    job->cast.way = way;
+    return job_end(queue, job);
+}
+
 static const void *update_kernel(enum mgb_optimizer_kind kind)
 {
     switch (kind) {

@@ -51,7 +51,8 @@ enum mgb_status mgb_program_add_meets(struct mgb_program *program)
         total += program->commands[i].task->kind == MGB_TASK_ALLREDUCE;
     if (total == 0)
         return MGB_OK;
-    if (!program->site->backend->allreduce)
+    if (!program->site->backend->allreduce ||
+        (program->plan->wire_type != MGB_WIRE_F32 && !program->site->backend->allreduce_wire))
         return mgb_fail(MGB_UNSUPPORTED, "backend %s has no all-reduce; use strategy = gradients",
                         program->site->backend->name);
     program->meets = mgb_pool_alloc(&program->pool, (size_t)total * sizeof *program->meets);

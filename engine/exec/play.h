@@ -7,6 +7,7 @@
 struct mgb_play {
     int slot;   /* input slot, 0 or 1 */
     bool trace; /* record every task */
+    bool hold;  /* the optimizer does not run: no gradients of an earlier step are kept yet */
     struct mgb_step_values values;
     int64_t timeout_ns; /* 0: none */
 };

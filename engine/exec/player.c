@@ -54,11 +54,30 @@ static enum mgb_status work_enqueue(struct mgb_program *program, const struct mg
         return backend->clip(queue, at[0], sources, counts + 1, command->slot_count - 1,
                              program->plan->optimizer.clip_norm);
     case MGB_TASK_UPDATE:
-        return backend->update(queue, &command->update);
+        return program->hold ? MGB_OK : backend->update(queue, &command->update);
+    case MGB_TASK_CAST:
+        return backend->cast(queue, at[0], at[1], counts[0] > counts[1] ? counts[0] : counts[1],
+                             program->plan->wire_type,
+                             counts[0] < counts[1]   ? MGB_CAST_NARROW
+                             : counts[0] > counts[1] ? MGB_CAST_WIDEN
+                                                     : MGB_CAST_ROUND);
     case MGB_TASK_ALLREDUCE:
         break; /* by its last member */
     }
     return MGB_OK;
+}
+
+static enum mgb_status meet_work(struct mgb_program *program, const struct mgb_command *last)
+{
+    const struct mgb_plan *plan = program->plan;
+    const struct mgb_backend *backend = program->site->backend;
+    struct mgb_queue **queues = program->meet_queues + last->meet_begin;
+    float **buffers = program->meet_buffers + last->meet_begin;
+    if (plan->wire_type != MGB_WIRE_F32)
+        return backend->allreduce_wire(queues, (void *const *)buffers, last->meet_count,
+                                       last->bytes / 2, plan->algorithm, plan->wire_type);
+    return backend->allreduce(queues, buffers, last->meet_count,
+                              last->bytes / (int64_t)sizeof(float), plan->algorithm);
 }
 
 /* All members at once: each queue waits for its own, then they meet. */
@@ -71,9 +90,7 @@ static enum mgb_status meet_enqueue(struct mgb_program *program, const struct mg
         MGB_TRY(waits_enqueue(program, member));
         MGB_TRY(begin_record(program, member, trace));
     }
-    MGB_TRY(program->site->backend->allreduce(
-        program->meet_queues + last->meet_begin, program->meet_buffers + last->meet_begin,
-        last->meet_count, last->bytes / (int64_t)sizeof(float), program->plan->algorithm));
+    MGB_TRY(meet_work(program, last));
     for (int k = 0; k < last->meet_count; k++)
         MGB_TRY(end_record(program, &program->commands[members[k]], trace));
     return MGB_OK;
@@ -110,6 +127,7 @@ enum mgb_status mgb_program_play(struct mgb_program *program, const struct mgb_p
 {
     const struct mgb_site *site = program->site;
     program->values = play->values;
+    program->hold = play->hold;
     for (int i = 0; i < program->count; i++) {
         enum mgb_status status = mgb_command_enqueue(program, &program->commands[i], play);
         if (status != MGB_OK)
@@ -160,6 +178,7 @@ enum mgb_status mgb_program_play_guarded(
 {
     enum mgb_status status = MGB_OK;
     program->values = play->values;
+    program->hold = play->hold;
     for (int i = 0; i < program->count && status == MGB_OK; i++) {
         const struct mgb_command *command = &program->commands[i];
         if (command->task->kind == MGB_TASK_ALLREDUCE && command->meet_count == 0)

@@ -67,6 +67,7 @@ static bool effective_equal(const struct mgb_effective *a, const struct mgb_effe
            a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
            a->relocation == b->relocation && a->allreduce == b->allreduce &&
            a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap &&
+           a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
            a->gpu_memory == b->gpu_memory && a->threads == b->threads &&
            a->cpu_threads == b->cpu_threads;

@@ -208,6 +208,13 @@ static enum mgb_status host_update(struct mgb_queue *queue, const struct mgb_upd
     return mgb_host_push(queue, &command);
 }
 
+static enum mgb_status host_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
+                                 enum mgb_wire_type type, enum mgb_cast way)
+{
+    struct mgb_command command = {.kind = MGB_COMMAND_CAST, .cast = {to, from, count, type, way}};
+    return mgb_host_push(queue, &command);
+}
+
 const struct mgb_backend mgb_host_backend = {
     .name = "host",
     .probe = mgb_host_probe,
@@ -237,5 +244,7 @@ const struct mgb_backend mgb_host_backend = {
     .norm = host_norm,
     .clip = host_clip,
     .update = host_update,
+    .cast = host_cast,
     .allreduce = mgb_host_allreduce,
+    .allreduce_wire = mgb_host_allreduce_wire,
 };

@@ -1,6 +1,7 @@
 /* All-reduce in the process: the queues of all participants meet, and each adds its share of the range over all buffers in
  * their order and writes the sum to all of them: every byte is read once and written once. Nobody leaves before all have
- * finished, so a buffer is complete for whatever follows on its queue.
+ * finished, so a buffer is complete for whatever follows on its queue. In one memory no ring could move less; a tree adds in
+ * its own order.
  *
  * Several may be in flight: one thread submits, so all queues come to the meetings in the same order. The meetings live in
  * a ring; when all are taken the submitter waits for the oldest, and a drain makes the ring larger. */
@@ -37,10 +38,10 @@ static bool all_left(void *context)
     return atomic_load(&meeting->left) == meeting->queues;
 }
 
-enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const *buffers,
-                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+static enum mgb_status meeting_push(struct mgb_queue *const *queues, void *const *buffers,
+                                    int count_of_queues, int64_t count,
+                                    enum mgb_allreduce algorithm, enum mgb_wire_type type)
 {
-    (void)algorithm; /* in one memory there is nothing to choose: no ring could move less */
     struct mgb_host *host = queues[0]->host;
     if (host->sticky)
         return mgb_host_failure_get(host);
@@ -51,6 +52,8 @@ enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const
     meeting->buffers = buffers;
     meeting->count = count;
     meeting->queues = count_of_queues;
+    meeting->algorithm = algorithm;
+    meeting->type = type;
     atomic_store(&meeting->arrived, 0);
     atomic_store(&meeting->finished, 0);
     atomic_store(&meeting->left, 0);
@@ -59,6 +62,20 @@ enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const
         MGB_TRY(mgb_host_push(queues[k], &command));
     }
     return MGB_OK;
+}
+
+enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const *buffers,
+                                   int count_of_queues, int64_t count, enum mgb_allreduce algorithm)
+{
+    return meeting_push(queues, (void *const *)buffers, count_of_queues, count, algorithm,
+                        MGB_WIRE_F32);
+}
+
+enum mgb_status mgb_host_allreduce_wire(struct mgb_queue *const *queues, void *const *buffers,
+                                        int count_of_queues, int64_t count,
+                                        enum mgb_allreduce algorithm, enum mgb_wire_type type)
+{
+    return meeting_push(queues, buffers, count_of_queues, count, algorithm, type);
 }
 
 struct meeting_wait {
@@ -88,8 +105,14 @@ static void share_add(const struct mgb_host_collective *meeting, int index)
     int64_t end = blocks * (index + 1) / meeting->queues * ALIGNMENT;
     if (end > meeting->count)
         end = meeting->count;
-    if (begin < end)
-        mgb_cpu_allreduce(meeting->buffers, meeting->queues, begin, end);
+    if (begin >= end)
+        return;
+    if (meeting->type != MGB_WIRE_F32)
+        mgb_cpu_allreduce_wire(meeting->buffers, meeting->queues, begin, end, meeting->type);
+    else if (meeting->algorithm == MGB_ALLREDUCE_TREE)
+        mgb_cpu_allreduce_tree((float *const *)meeting->buffers, meeting->queues, begin, end);
+    else
+        mgb_cpu_allreduce((float *const *)meeting->buffers, meeting->queues, begin, end);
 }
 
 void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command)

@@ -8,6 +8,13 @@
 void mgb_cpu_reduce(float *to, const float *const *sources, int source_count, int64_t count);
 /* Elements [begin, end) of the sum of all buffers, in their order, written to all of them. */
 void mgb_cpu_allreduce(float *const *buffers, int buffer_count, int64_t begin, int64_t end);
+/* The same of 16-bit numbers: added in f32, the sum rounded once. */
+void mgb_cpu_allreduce_wire(void *const *buffers, int buffer_count, int64_t begin, int64_t end,
+                            enum mgb_wire_type type);
+/* Elements [begin, end) summed up a tree: tower t takes what towers 2t + 2 and 2t + 1 have summed, in that order. */
+void mgb_cpu_allreduce_tree(float *const *buffers, int buffer_count, int64_t begin, int64_t end);
+void mgb_cpu_cast(void *to, const void *from, int64_t count, enum mgb_wire_type type,
+                  enum mgb_cast way);
 void mgb_cpu_norm(float *to, const float *const *sources, const int64_t *counts, int source_count);
 void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count,
                   float clip_norm);

@@ -43,9 +43,11 @@ struct mgb_host {
 
 /* A meeting of queues: all arrive, each adds its share of the range over all buffers, all leave. */
 struct mgb_host_collective {
-    float *const *buffers;
+    void *const *buffers;
     int64_t count;
     int queues;
+    enum mgb_allreduce algorithm;
+    enum mgb_wire_type type;
     atomic_int arrived, finished, left; /* left == queues: free again */
     atomic_bool skip;                   /* decided by the last to arrive */
     struct mgb_gate gate, free;

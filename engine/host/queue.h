@@ -23,6 +23,7 @@ enum mgb_command_kind {
     MGB_COMMAND_CLIP,
     MGB_COMMAND_UPDATE,
     MGB_COMMAND_ALLREDUCE,
+    MGB_COMMAND_CAST,
 };
 
 struct mgb_command {
@@ -41,6 +42,13 @@ struct mgb_command {
             const void *from;
             int64_t bytes;
         } copy;  /* fill too */
+        struct {
+            void *to;
+            const void *from;
+            int64_t count;
+            enum mgb_wire_type type;
+            enum mgb_cast way;
+        } cast;
         struct { /* reduce, norm, clip */
             float *to;
             const float *const *sources;
@@ -90,6 +98,9 @@ const char *mgb_host_command_name(const struct mgb_command *command);
 enum mgb_status mgb_host_allreduce(struct mgb_queue *const *queues, float *const *buffers,
                                    int count_of_queues, int64_t count,
                                    enum mgb_allreduce algorithm);
+enum mgb_status mgb_host_allreduce_wire(struct mgb_queue *const *queues, void *const *buffers,
+                                        int count_of_queues, int64_t count,
+                                        enum mgb_allreduce algorithm, enum mgb_wire_type type);
 void mgb_host_meet(struct mgb_queue *queue, const struct mgb_command *command);
 
 #endif

@@ -52,6 +52,26 @@ void mgb_cpu_reduce(float *to, const float *const *sources, int source_count, in
     mgb_parallel_for(count, GRAIN, sum_range, &work);
 }
 
+/* In place: a range belongs to one of the meeting, so its buffers may hold the sums of the branches. */
+static void tree_range(void *context, long long begin, long long end)
+{
+    const struct sum_work *work = context;
+    for (int64_t at = begin; at < end; at += BLOCK) {
+        int64_t count = end - at < BLOCK ? end - at : BLOCK, from = work->offset + at;
+        for (int t = work->to_count - 1; t > 0; t--)
+            sum_two(work->to[(t - 1) / 2] + from, work->to[(t - 1) / 2] + from, work->to[t] + from,
+                    count);
+        for (int t = 1; t < work->to_count; t++)
+            memcpy(work->to[t] + from, work->to[0] + from, sizeof(float) * (size_t)count);
+    }
+}
+
+void mgb_cpu_allreduce_tree(float *const *buffers, int buffer_count, int64_t begin, int64_t end)
+{
+    struct sum_work work = {.to = buffers, .to_count = buffer_count, .offset = begin};
+    mgb_parallel_for(end - begin, GRAIN, tree_range, &work);
+}
+
 void mgb_cpu_allreduce(float *const *buffers, int buffer_count, int64_t begin, int64_t end)
 {
     struct sum_work work = {buffers, (const float *const *)buffers, buffer_count, buffer_count,

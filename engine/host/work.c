@@ -109,6 +109,10 @@ enum mgb_status mgb_host_perform(struct mgb_queue *queue, const struct mgb_comma
     case MGB_COMMAND_UPDATE:
         mgb_cpu_update(&command->update);
         break;
+    case MGB_COMMAND_CAST:
+        mgb_cpu_cast(command->cast.to, command->cast.from, command->cast.count, command->cast.type,
+                     command->cast.way);
+        break;
     case MGB_COMMAND_RECORD:
     case MGB_COMMAND_WAIT:
     case MGB_COMMAND_ALLREDUCE:
@@ -140,6 +144,8 @@ const char *mgb_host_command_name(const struct mgb_command *command)
         return "an update";
     case MGB_COMMAND_ALLREDUCE:
         return "an all-reduce";
+    case MGB_COMMAND_CAST:
+        return "a cast";
     }
     return "work";
 }

@@ -71,6 +71,7 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
     struct mgb_plan *plan = planner->plan;
     bucket->buffers = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->buffers);
     bucket->arrivals = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->arrivals);
+    bucket->wires = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->wires);
     bucket->total = mgb_plan_nowhere();
     if (planner->failed)
         return;
@@ -80,7 +81,7 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
         const struct mgb_stage *stage = &planner->stages[c];
         bool takes_part =
             mgb_plan_concerns(planner, stage, bucket->scope) && (stage->rows > 0 || collective);
-        bucket->arrivals[c] = -1;
+        bucket->arrivals[c] = bucket->wires[c] = -1;
         bucket->buffers[c] = takes_part ? mgb_plan_add_buffer(planner, name, c, MGB_SELF,
                                                               MGB_MEMORY_GRADIENTS, bucket->bytes)
                                         : -1;

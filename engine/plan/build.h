@@ -60,6 +60,17 @@ void mgb_plan_read(struct mgb_planner *planner, struct mgb_stage *stage, int ten
 /* sum.c: issues what can be summed once `node` has run on every class; node -1: all that is left. */
 void mgb_plan_sum(struct mgb_planner *planner, int node);
 
+/* wire.c: the bucket of `class` in the wire type, made on its compute queue; returns the buffer (its own one where nothing
+ * is cast). */
+int mgb_plan_narrow(struct mgb_planner *planner, struct mgb_bucket *bucket, int class, int number);
+/* What has arrived at `place`, back in f32; what never left is rounded where it is. */
+void mgb_plan_widen(struct mgb_planner *planner, struct mgb_bucket *bucket, int class, int number);
+/* The sum as it travels on to where it is used, and back in f32 there; or rounded where it stays. */
+struct mgb_operand mgb_plan_narrow_sum(struct mgb_planner *planner, const struct mgb_bucket *bucket,
+                                       int number);
+void mgb_plan_widen_sum(struct mgb_planner *planner, struct mgb_bucket *bucket, int number);
+void mgb_plan_round_sum(struct mgb_planner *planner, const struct mgb_bucket *bucket, int number);
+
 /* queues.c: what operand `index` of a task is to it. */
 enum mgb_access { MGB_READS = 1, MGB_WRITES = 2 };
 int mgb_plan_access(const struct mgb_task *task, int index, int slot_count);

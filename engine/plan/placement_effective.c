@@ -105,8 +105,9 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
     case MGB_OPTION_LIKE: /* what was asked; its effects are the places */
     case MGB_OPTION_MERGE_AT:
         return "";
-    case MGB_OPTION_WIRE_TYPE: /* one value each in this version: the others are refused */
-    case MGB_OPTION_PRECISION:
+    case MGB_OPTION_WIRE_TYPE:
+        return enum_text(id, (int)e->wire_type);
+    case MGB_OPTION_PRECISION: /* one value each in this version: the others are refused */
         return "f32";
     case MGB_OPTION_STAGED:
     case MGB_OPTION_STALE:

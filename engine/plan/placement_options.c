@@ -57,7 +57,7 @@ static const struct mgb_option table[MGB_OPTION_COUNT] = {
     OPTION(OVERLAP, "overlap", BOOL, NULL, G | A, "true",
            "start moving a bucket while backward still runs"),
     OPTION(WIRE_TYPE, "wire_type", ENUM, wire_names, O | G | A, "f32",
-           "type of a gradient while it travels"),
+           "type of a gradient while it travels; added in f32, each part and the sum rounded once"),
     OPTION(STAGED, "staged", BOOL, NULL, O | G, "false", "fetch the next step's weights early"),
     OPTION(STALE, "stale", BOOL, NULL, O | G | A, "false", "apply gradients one step late"),
     OPTION(PEER_ACCESS, "peer_access", CHOICE, NULL, ALL, "auto",

@@ -115,7 +115,6 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         bool wanted;
         const char *instead;
     } lacking[] = {
-        {MGB_OPTION_WIRE_TYPE, p->wire_type != MGB_WIRE_F32, "gradients travel as f32"},
         {MGB_OPTION_STAGED, p->staged, "weights are fetched in the step that uses them"},
         {MGB_OPTION_STALE, p->stale, "gradients are applied in their own step"},
         {MGB_OPTION_BN, p->bn != MGB_BN_TOWER, "use tower"},

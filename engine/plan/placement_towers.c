@@ -205,6 +205,8 @@ static void resolve_allreduce(struct mgb_resolver *resolver)
 void mgb_resolve_exchange(struct mgb_resolver *resolver)
 {
     struct mgb_effective *out = resolver->out;
+    if (mgb_option_in_effect(MGB_OPTION_WIRE_TYPE, out->strategy))
+        out->wire_type = resolver->asked->wire_type;
     if (mgb_option_in_effect(MGB_OPTION_ALLREDUCE, out->strategy))
         resolve_allreduce(resolver);
     if (!mgb_option_in_effect(MGB_OPTION_BUCKET_MIB, out->strategy))

@@ -19,21 +19,24 @@ static void bucket_allreduce(struct mgb_planner *planner, struct mgb_bucket *buc
 {
     const char *name = mgb_plan_name(planner, "allreduce %d", number);
     for (int c = 0; c < planner->plan->class_count; c++) {
-        if (planner->stages[c].rows > 0)
-            continue;
-        mgb_plan_add_task(planner, MGB_TASK_FILL, MGB_PHASE_SUM, c, MGB_SELF,
-                          mgb_plan_name(planner, "zero gradients %d", number));
-        mgb_plan_add_operand(planner, mgb_plan_whole(planner, bucket->buffers[c]));
+        if (planner->stages[c].rows == 0) {
+            mgb_plan_add_task(planner, MGB_TASK_FILL, MGB_PHASE_SUM, c, MGB_SELF,
+                              mgb_plan_name(planner, "zero gradients %d", number));
+            mgb_plan_add_operand(planner, mgb_plan_whole(planner, bucket->buffers[c]));
+        }
+        (void)mgb_plan_narrow(planner, bucket, c, number);
     }
     for (int c = 0; c < planner->plan->class_count; c++) {
+        struct mgb_operand at =
+            mgb_plan_whole(planner, bucket->wires[c] >= 0 ? bucket->wires[c] : bucket->buffers[c]);
         int index =
             mgb_plan_add_task(planner, MGB_TASK_ALLREDUCE, MGB_PHASE_SUM, c, MGB_SELF, name);
         struct mgb_task *task = &planner->tasks.at[index];
         task->queue = MGB_QUEUE_COPY;
         task->from = MGB_SELF;
         task->collective = planner->plan->collective_count;
-        task->bytes = bucket->bytes;
-        mgb_plan_add_operand(planner, mgb_plan_whole(planner, bucket->buffers[c]));
+        task->bytes = at.bytes;
+        mgb_plan_add_operand(planner, at);
         backward_await(planner, c, index);
     }
     planner->plan->collective_count++;
@@ -48,12 +51,16 @@ static void bucket_move(struct mgb_planner *planner, struct mgb_bucket *bucket, 
         bucket->arrivals[c] = bucket->buffers[c];
         if (bucket->buffers[c] < 0 || planner->stages[c].device == bucket->sum)
             continue;
-        bucket->arrivals[c] =
+        int leaving = mgb_plan_narrow(planner, bucket, c, number);
+        int arriving =
             mgb_plan_add_buffer(planner, mgb_plan_name(planner, "arriving %d", number), c,
-                                bucket->sum, MGB_MEMORY_MERGE, bucket->bytes);
+                                bucket->sum, MGB_MEMORY_MERGE, planner->buffers.at[leaving].bytes);
         bucket->copy = mgb_plan_add_copy(planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF,
-                                         mgb_plan_whole(planner, bucket->arrivals[c]),
-                                         mgb_plan_whole(planner, bucket->buffers[c]), name);
+                                         mgb_plan_whole(planner, arriving),
+                                         mgb_plan_whole(planner, leaving), name);
+        bucket->arrivals[c] = arriving;
+        if (leaving != bucket->buffers[c])
+            bucket->wires[c] = arriving;
         backward_await(planner, c, bucket->copy);
     }
     bucket->moved = true;
@@ -85,6 +92,8 @@ static void bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket, i
 {
     int class = 0, tower = 0;
     int count = contributors(planner, bucket, &class, &tower);
+    for (int c = 0; c < planner->plan->class_count; c++)
+        mgb_plan_widen(planner, bucket, c, number);
     bucket->done = true;
     if (count == 1) {
         bucket->total = mgb_plan_whole(planner, bucket->arrivals[class]);
@@ -108,14 +117,18 @@ static void bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket, i
 
 static void bucket_forward(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
 {
-    if (bucket->sum == bucket->update)
+    if (bucket->sum == bucket->update) {
+        mgb_plan_round_sum(planner, bucket, number);
         return;
+    }
     const char *name = mgb_plan_name(planner, "summed %d", number);
+    struct mgb_operand leaving = mgb_plan_narrow_sum(planner, bucket, number);
     int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->update, MGB_MEMORY_GRADIENTS,
-                                     bucket->bytes);
+                                     leaving.bytes);
     mgb_plan_add_copy(planner, MGB_PHASE_SUM, MGB_ROOT, bucket->update, bucket->sum,
-                      mgb_plan_whole(planner, buffer), bucket->total, name);
+                      mgb_plan_whole(planner, buffer), leaving, name);
     bucket->total = mgb_plan_whole(planner, buffer);
+    mgb_plan_widen_sum(planner, bucket, number);
 }
 
 /* What completed the bucket: the newest task, or where there was nothing to add the copy, or backward itself. */
@@ -126,8 +139,10 @@ static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket
     bucket_forward(planner, bucket, number);
     int class = 0, tower = 0;
     contributors(planner, bucket, &class, &tower);
-    if (planner->tasks.count > before)
-        commit_add(planner, planner->tasks.count - 1, MGB_OWN);
+    int newest = planner->tasks.count - 1;
+    if (newest >= before)
+        commit_add(planner, newest,
+                   planner->tasks.at[newest].class == MGB_ROOT ? MGB_OWN : MGB_EACH_TOWER);
     else
         commit_add(planner, bucket->copy >= 0 ? bucket->copy : planner->stages[class].last,
                    MGB_EACH_TOWER);

@@ -19,11 +19,11 @@ static int64_t part_count(int64_t count, int64_t parts, int64_t part)
     return count / parts + (part < count % parts);
 }
 
-/* Tower t sends its right neighbour all parts but one while summing and all but one while spreading. */
-static int64_t ring_bytes(int64_t bytes, int towers, int t)
+/* Of numbers of `size` bytes tower t sends its right neighbour all parts but one while summing and all but one while spreading. */
+static int64_t ring_bytes(int64_t bytes, int64_t size, int towers, int t)
 {
-    int64_t count = bytes / 4;
-    return 4 * (2 * count - part_count(count, towers, (t + 1) % towers) -
+    int64_t count = bytes / size;
+    return size * (2 * count - part_count(count, towers, (t + 1) % towers) -
                 part_count(count, towers, (t + 2) % towers));
 }
 
@@ -42,10 +42,11 @@ static void link_add(struct mgb_planner *planner, int from, int to, int64_t byte
 static void collectives_count(struct mgb_planner *planner, const int64_t *payload)
 {
     const struct mgb_plan *plan = planner->plan;
+    int64_t size = plan->wire_type == MGB_WIRE_F32 ? 4 : 2;
     for (int t = 0; t < plan->tower_count && plan->collective_count > 0; t++) {
         int64_t ring = 0, tree = 0;
         for (int k = 0; k < plan->collective_count; k++) {
-            ring += ring_bytes(payload[k], plan->tower_count, t);
+            ring += ring_bytes(payload[k], size, plan->tower_count, t);
             tree += payload[k];
         }
         int next = plan->towers[(t + 1) % plan->tower_count].device, here = plan->towers[t].device;

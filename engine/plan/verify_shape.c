@@ -84,7 +84,7 @@ static enum mgb_status operand_check(const struct mgb_plan *plan, const struct m
 static enum mgb_status counts_check(const struct mgb_plan *plan, const struct mgb_task *task,
                                     int index)
 {
-    int wanted = task->kind == MGB_TASK_COPY                                       ? 2
+    int wanted = task->kind == MGB_TASK_COPY || task->kind == MGB_TASK_CAST        ? 2
                  : task->kind == MGB_TASK_FILL || task->kind == MGB_TASK_ALLREDUCE ? 1
                                                                                    : 0;
     if ((wanted > 0 && task->operand_count != wanted) || task->operand_count < 1)
@@ -97,6 +97,10 @@ static enum mgb_status counts_check(const struct mgb_plan *plan, const struct mg
                         "plan: task t%d '%s' has %d inputs and %d outputs in %d operands", index,
                         task->name, task->input_count, task->output_count, task->operand_count);
     const struct mgb_operand *o = &plan->operands[task->operand_begin];
+    if (task->kind == MGB_TASK_CAST && o[0].bytes != o[1].bytes && 2 * o[0].bytes != o[1].bytes &&
+        o[0].bytes != 2 * o[1].bytes)
+        return mgb_fail(MGB_CORRUPT, "plan: task t%d '%s' casts %lld bytes to %lld", index,
+                        task->name, (long long)o[1].bytes, (long long)o[0].bytes);
     for (int k = 1; k < task->operand_count; k++)
         if ((task->kind == MGB_TASK_COPY || task->kind == MGB_TASK_REDUCE) &&
             o[k].bytes != o[0].bytes)

@@ -2,6 +2,8 @@
  * it, and nothing more. Sums are taken in the order of ranks, so all ranks get the same bits. */
 #include "tests/fake_cuda/nccl.h"
 
+#include "engine/base/half.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +34,37 @@ static void collective_drop(struct collective *it)
     free(it);
 }
 
+size_t fake_type_size(ncclDataType_t type)
+{
+    return type == ncclFloat32 ? 4 : 2;
+}
+
+static float number_get(const void *from, size_t i, ncclDataType_t type)
+{
+    if (type == ncclFloat32)
+        return ((const float *)from)[i];
+    uint16_t half = ((const uint16_t *)from)[i];
+    return type == ncclFloat16 ? mgb_f32_of_f16(half) : mgb_f32_of_bf16(half);
+}
+
+static void numbers_put(void *to, const float *from, size_t count, ncclDataType_t type)
+{
+    if (type == ncclFloat32)
+        memcpy(to, from, count * sizeof *from);
+    for (size_t i = 0; type != ncclFloat32 && i < count; i++)
+        ((uint16_t *)to)[i] =
+            type == ncclFloat16 ? mgb_f16_of_f32(from[i]) : mgb_bf16_of_f32(from[i]);
+}
+
 static void sum_take(float *sum, const struct collective *it, size_t count)
 {
     for (int rank = 0; rank < it->ranks; rank++) {
-        const float *from = it->calls[rank].from;
-        fake_touch_read(from, count * sizeof(float));
-        for (size_t i = 0; i < count; i++)
-            sum[i] = rank == 0 ? from[i] : sum[i] + from[i];
+        const struct fake_collective_call *call = &it->calls[rank];
+        fake_touch_read(call->from, count * fake_type_size(call->type));
+        for (size_t i = 0; i < count; i++) {
+            float value = number_get(call->from, i, call->type);
+            sum[i] = rank == 0 ? value : sum[i] + value;
+        }
     }
     if (it->calls[0].mean)
         for (size_t i = 0; i < count; i++)
@@ -57,8 +83,8 @@ static void all_reduce_run(struct collective *it, int rank)
     fake_record_finish(it->consumed[rank]);
     for (int other = 0; other < it->ranks; other++)
         fake_record_wait(it->consumed[other]);
-    fake_touch_write(it->calls[rank].to, count * sizeof(float));
-    memcpy(it->calls[rank].to, sum, count * sizeof(float));
+    fake_touch_write(it->calls[rank].to, count * fake_type_size(it->calls[rank].type));
+    numbers_put(it->calls[rank].to, sum, count, it->calls[rank].type);
     free(sum);
 }
 
@@ -105,7 +131,8 @@ static void collective_run(struct fake_op *op)
 
 static bool calls_agree(const struct fake_collective_call *a, const struct fake_collective_call *b)
 {
-    return a->kind == b->kind && a->count == b->count && a->root == b->root && a->mean == b->mean;
+    return a->kind == b->kind && a->count == b->count && a->type == b->type && a->root == b->root &&
+           a->mean == b->mean;
 }
 
 /* The first call not yet taken, and with it the first such call of every other rank of its clique. */

@@ -93,7 +93,7 @@ ncclResult_t ncclGroupStart(void)
 static bool call_local(const struct fake_collective_call *call)
 {
     int device = call->comm->device;
-    size_t bytes = call->count * sizeof(float);
+    size_t bytes = call->count * fake_type_size(call->type);
     bool sends = call->kind == FAKE_ALL_REDUCE || call->comm->rank == call->root;
     return fake_stream_device(call->stream) == device &&
            fake_block_holds(call->to, bytes, device) &&
@@ -128,12 +128,14 @@ ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataTyp
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
 {
     ENTER();
-    if (type != ncclFloat32 || (operation != ncclSum && operation != ncclAvg))
+    bool known = type == ncclFloat32 || type == ncclFloat16 || type == ncclBfloat16;
+    if (!known || (operation != ncclSum && operation != ncclAvg))
         return ncclInvalidArgument;
     return call_add(&(struct fake_collective_call){.kind = FAKE_ALL_REDUCE,
                                                    .from = from,
                                                    .to = to,
                                                    .count = count,
+                                                   .type = type,
                                                    .mean = operation == ncclAvg,
                                                    .comm = comm,
                                                    .stream = stream});
@@ -149,6 +151,7 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataTyp
                                                    .from = from,
                                                    .to = to,
                                                    .count = count,
+                                                   .type = type,
                                                    .root = root,
                                                    .comm = comm,
                                                    .stream = stream});

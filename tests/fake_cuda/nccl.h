@@ -27,7 +27,8 @@ struct fake_collective_call {
     enum fake_collective_kind kind;
     const void *from;
     void *to;
-    size_t count; /* floats */
+    size_t count;
+    ncclDataType_t type; /* ncclFloat32, ncclFloat16, ncclBfloat16 */
     bool mean;
     int root;
     ncclComm_t comm;
@@ -35,6 +36,7 @@ struct fake_collective_call {
     bool taken; /* collective.c has put it into a collective */
 };
 
+size_t fake_type_size(ncclDataType_t type);
 /* Matches the calls of the ranks in order and queues them on their streams; nothing is queued when they do not match. */
 ncclResult_t fake_collectives_start(const struct fake_collective_call *calls, int count);
 

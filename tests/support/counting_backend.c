@@ -237,6 +237,22 @@ static enum mgb_status counting_allreduce(struct mgb_queue *const *queues, float
     return mgb_host_backend.allreduce(queues, buffers, count_of_queues, count, algorithm);
 }
 
+static enum mgb_status counting_allreduce_wire(struct mgb_queue *const *queues,
+                                               void *const *buffers, int count_of_queues,
+                                               int64_t count, enum mgb_allreduce algorithm,
+                                               enum mgb_wire_type type)
+{
+    reduced += count * 2;
+    return mgb_host_backend.allreduce_wire(queues, buffers, count_of_queues, count, algorithm,
+                                           type);
+}
+
+static enum mgb_status counting_cast(struct mgb_queue *queue, void *to, const void *from,
+                                     int64_t count, enum mgb_wire_type type, enum mgb_cast way)
+{
+    return mgb_host_backend.cast(queue, to, from, count, type, way);
+}
+
 const struct mgb_backend counting_backend = {
     .name = "counting",
     .probe = counting_probe,
@@ -265,5 +281,7 @@ const struct mgb_backend counting_backend = {
     .norm = counting_norm,
     .clip = counting_clip,
     .update = counting_update,
+    .cast = counting_cast,
     .allreduce = counting_allreduce,
+    .allreduce_wire = counting_allreduce_wire,
 };

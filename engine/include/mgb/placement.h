@@ -118,6 +118,8 @@ struct mgb_effective { /* in effect; devices are topology indices; -1: no meanin
     enum mgb_relocation relocation;
     enum mgb_allreduce allreduce;
     int64_t bucket_bytes; /* 0: no meaning */
+    enum mgb_wire_type wire_type;
+    bool staged, stale;
     bool overlap, logical;
     enum mgb_choice peer_access, pinned;
     int64_t gpu_memory;

@@ -26,6 +26,9 @@ static const char *const placements[] = {
     "gpus=2 global_batch=10 strategy=outputs pinned=false",
     "gpus=2 global_batch=10 strategy=gradients peer_access=false",
     "gpus=0 global_batch=10",
+    "gpus=3 global_batch=10 strategy=gradients wire_type=f16",
+    "gpus=2 global_batch=10 strategy=outputs wire_type=bf16 cpu_merge=false",
+    "gpus=3 global_batch=10 strategy=allreduce wire_type=f16",
 };
 #define PLACEMENTS (sizeof placements / sizeof placements[0])
 
@@ -87,11 +90,14 @@ static void logical_devices_follow_the_host_without_nccl(void **state)
     (void)state;
     static const int together[4] = {0, 0, 0, 0}, apart[4] = {0, 1, 0, 1};
     const char *options = "gpus=4 global_batch=10 strategy=allreduce logical=true";
+    const char *narrow = "gpus=4 global_batch=10 strategy=allreduce logical=true wire_type=f16";
     struct mgb_graph *graph = model_mlp();
     struct training_data data = training_data_make(graph, 30, true, 3);
     machine_set("2", NULL);
     placement_follows_the_host(graph, &data.source, options, machine_logical(together, 4));
     placement_follows_the_host(graph, &data.source, options, machine_logical(apart, 4));
+    placement_follows_the_host(graph, &data.source, narrow, machine_logical(together, 4));
+    placement_follows_the_host(graph, &data.source, narrow, machine_logical(apart, 4));
     assert_int_equal(fake_cuda_calls("ncclCommInitAll"), 0);
     training_data_done(&data);
     mgb_graph_free(graph);

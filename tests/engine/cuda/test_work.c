@@ -149,6 +149,33 @@ static void updates_have_the_bits_of_the_cpu(void **state)
     update_has_the_bits_of_the_cpu(&sgd);
 }
 
+static void casts_have_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    static float wanted[COUNT], got[COUNT];
+    static uint16_t wanted_half[COUNT], got_half[COUNT];
+    for (int t = 0; t < 2; t++) {
+        enum mgb_wire_type type = t ? MGB_WIRE_BF16 : MGB_WIRE_F16;
+        float *x = gpu_values(0), *half = gpu_room(1), *wide = gpu_room(2);
+        mgb_host_cpu_kernels.cast(wanted_half, values[0], COUNT, type, MGB_CAST_NARROW);
+        mgb_host_cpu_kernels.cast(wanted, wanted_half, COUNT, type, MGB_CAST_WIDEN);
+        assert_ok(cuda->cast(gpu, half, x, COUNT, type, MGB_CAST_NARROW));
+        assert_ok(cuda->cast(gpu, wide, half, COUNT, type, MGB_CAST_WIDEN));
+        assert_ok(cuda->cast(gpu, x, x, COUNT, type, MGB_CAST_ROUND));
+        assert_ok(cuda->drain(context, 0));
+        assert_ok(cuda->read(context, 1, got_half, half, sizeof got_half));
+        assert_memory_equal(got_half, wanted_half, sizeof got_half);
+        assert_ok(cuda->read(context, 1, got, wide, sizeof got));
+        assert_memory_equal(got, wanted, sizeof got);
+        assert_ok(cuda->read(context, 1, got, x, sizeof got));
+        assert_memory_equal(got, wanted, sizeof got);
+        memcpy(base[0], values[0], sizeof values[0]);
+        assert_ok(cuda->cast(cpu, base[0], base[0], COUNT, type, MGB_CAST_ROUND));
+        assert_ok(cuda->drain(context, 0));
+        assert_memory_equal(base[0], wanted, sizeof wanted);
+    }
+}
+
 /* fill, sum, copy and sum again on /cpu:0, enqueued at once. */
 static void work_of_the_cpu_runs_in_stream_order(void **state)
 {
@@ -181,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sum_of_many_sources_has_the_bits_of_the_cpu),
         cmocka_unit_test(norm_and_clip_have_the_bits_of_the_cpu),
+        cmocka_unit_test(casts_have_the_bits_of_the_cpu),
         cmocka_unit_test(updates_have_the_bits_of_the_cpu),
         cmocka_unit_test(work_of_the_cpu_runs_in_stream_order),
         cmocka_unit_test(wait_for_what_was_never_recorded_waits_for_nothing),
