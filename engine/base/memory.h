@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 void *mgb_alloc(size_t bytes); /* zeroed; NULL when exhausted; never called with 0 */
-void *mgb_realloc(void *block,
-                  size_t bytes);         /* new part not zeroed; NULL leaves `block` as it was */
+/* The new part is not zeroed; NULL leaves `block` as it was. */
+void *mgb_realloc(void *block, size_t bytes);
 void mgb_release(void *block);           /* NULL is fine */
 char *mgb_copy_string(const char *text); /* NULL when exhausted */
 
@@ -22,8 +22,8 @@ struct mgb_pool {
 };
 void mgb_pool_init(struct mgb_pool *pool);
 void mgb_pool_done(struct mgb_pool *pool);
-void *mgb_pool_alloc(struct mgb_pool *pool,
-                     size_t bytes); /* zeroed, 16-byte aligned; NULL when exhausted */
+/* Zeroed, 16-byte aligned; NULL when exhausted. */
+void *mgb_pool_alloc(struct mgb_pool *pool, size_t bytes);
 char *mgb_pool_copy(struct mgb_pool *pool, const char *text);
 
 #endif
