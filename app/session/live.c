@@ -76,6 +76,16 @@ static void task_touch(struct reckoning *r, const struct mgb_task_time *time)
     }
 }
 
+/* What the host reads after the step stays until then. */
+static void results_keep(struct reckoning *r)
+{
+    for (int i = 0; i < r->plan->result_count; i++) {
+        int buffer = r->plan->results[i].part.buffer;
+        for (int s = r->first[buffer]; s < r->first[buffer + 1]; s++)
+            r->spans[s].end = INT64_MAX;
+    }
+}
+
 static int use_find(const struct mgb_plan *plan, int device)
 {
     for (int u = 0; u < plan->use_count; u++)
@@ -157,6 +167,7 @@ bool mgb_session_live_add(struct session_live *live, const struct mgb_step_resul
     if (made) {
         for (int i = 0; i < result->task_count; i++)
             task_touch(&r, &result->tasks[i]);
+        results_keep(&r);
         for (int b = 0; b < result->plan->buffer_count; b++)
             buffer_add(&r, b);
         qsort(r.changes, (size_t)r.change_count, sizeof *r.changes, by_time);
