@@ -124,6 +124,7 @@ enum mgb_status mgb_run_write(struct mgb_run *run, const float *values, int vari
         if (held.storage->variable != variable || !wanted)
             continue;
         MGB_TRY(held_write(run, &held, values));
+        run->pending = false; /* those were gradients of other weights */
         found = true;
     }
     return found ? MGB_OK : no_storage(run, variable, slot);

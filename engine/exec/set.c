@@ -39,6 +39,7 @@ static enum mgb_status setting_adopt(struct mgb_run *run, struct mgb_setting *se
     for (int i = 0; i < setting->programs.count; i++)
         if (setting->programs.at[i]->plan->kind == MGB_PLAN_TRAIN)
             (void)mgb_program_bind(setting->programs.at[i], false);
+    run->pending = false;
     mgb_setting_unbind(run->setting);
     mgb_site_trim(run->site);
     run->setting = setting;
@@ -150,6 +151,8 @@ static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_change *ch
     status = footing_fill(run, effective, &snapshot);
     if (status != MGB_OK)
         footing_exchange(run, &other);
+    else
+        run->pending = false;
     for (int i = 0; status == MGB_OK && i < snapshot.count; i++)
         if (snapshot.values[i])
             change->moved_bytes +=
@@ -171,6 +174,7 @@ static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *chang
         return MGB_OK;
     }
     change->changed = true;
+    change->gradients_dropped = run->pending;
     if (!mgb_options_equal(&options, &run->site->options))
         return devices_reopen(run, change, effective, &options);
     struct mgb_setting *setting;

@@ -151,6 +151,7 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
     struct mgb_play play = {
         .slot = run->slot,
         .trace = trace,
+        .hold = program->plan->stale && !run->pending,
         .timeout_ns = run->step_timeout_ns,
         .values = {.step = run->step, .seed = run->seed, .lr = lr, .updates = run->updates}};
     int64_t start = mgb_clock_ns();
@@ -192,13 +193,15 @@ static enum mgb_status step_run(struct mgb_run *run, struct mgb_step_result *res
     bool trace = request->trace_every > 0 && run->step % request->trace_every == 0;
     float lr = rate_of(run, request->lr ? &request->lr[done] : NULL);
     enum mgb_status status = step_play(run, result, batch, lr, trace);
+    bool stale = mgb_setting_plan(run->setting)->stale, held = stale && !run->pending;
+    run->pending = stale && status == MGB_OK;
     if (status != MGB_OK)
         return mgb_run_failed(run, status);
     run->position = mgb_position_after(run, run->position);
     result->epoch_end = run->position.epoch != batch.epoch;
     run->slot = 1 - run->slot;
     run->step++;
-    run->updates++;
+    run->updates += !held;
     return MGB_OK;
 }
 

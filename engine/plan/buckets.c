@@ -88,6 +88,24 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
     }
 }
 
+/* Stale: every plan of the placement has room for the gradients of the step before, whether it makes any or not. */
+static void pending_store(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
+{
+    bucket->pending = mgb_plan_alloc(planner, (size_t)planner->owners, sizeof *bucket->pending);
+    const char *name = mgb_plan_name(planner, "pending %d", number);
+    for (int k = 0; bucket->pending && k < planner->owners; k++)
+        bucket->pending[k] = mgb_plan_add_lasting(planner, name, planner->mirrored ? k : MGB_ROOT,
+                                                  planner->mirrored ? MGB_SELF : bucket->update,
+                                                  MGB_MEMORY_GRADIENTS, bucket->bytes);
+}
+
+static void buckets_forget(struct mgb_planner *planner)
+{
+    planner->buckets.count = planner->member_count = 0;
+    for (int v = 0; v < planner->graph->variable_count; v++)
+        planner->bucket_of[v] = -1;
+}
+
 enum mgb_status mgb_plan_buckets(struct mgb_planner *planner)
 {
     const struct mgb_graph *graph = planner->graph;
@@ -101,12 +119,17 @@ enum mgb_status mgb_plan_buckets(struct mgb_planner *planner)
     int count = 0;
     for (int v = 0; v < graph->variable_count; v++) {
         planner->bucket_of[v] = -1;
-        if (planner->training && planner->bundle_of[v] >= 0 && mgb_plan_trains(planner, v))
+        if ((planner->training || planner->plan->stale) && planner->bundle_of[v] >= 0 &&
+            mgb_plan_trains(planner, v))
             list[count++] = (struct ready){graph->tensors[graph->variables[v].gradient].node, v};
     }
     if (count > 0)
         qsort(list, (size_t)count, sizeof *list, ready_compare);
     buckets_fill(planner, list, count);
+    for (int k = 0; planner->plan->stale && k < planner->buckets.count && !planner->failed; k++)
+        pending_store(planner, &planner->buckets.at[k], k);
+    if (!planner->training)
+        buckets_forget(planner);
     for (int k = 0; k < planner->buckets.count && !planner->failed; k++)
         bucket_store(planner, &planner->buckets.at[k], k);
     return MGB_OK;

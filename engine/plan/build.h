@@ -71,6 +71,9 @@ struct mgb_operand mgb_plan_narrow_sum(struct mgb_planner *planner, const struct
 void mgb_plan_widen_sum(struct mgb_planner *planner, struct mgb_bucket *bucket, int number);
 void mgb_plan_round_sum(struct mgb_planner *planner, const struct mgb_bucket *bucket, int number);
 
+/* All-reduced buckets, back in f32 on every tower. */
+void mgb_plan_widen_all(struct mgb_planner *planner);
+
 /* queues.c: what operand `index` of a task is to it. */
 enum mgb_access { MGB_READS = 1, MGB_WRITES = 2 };
 int mgb_plan_access(const struct mgb_task *task, int index, int slot_count);

@@ -1,5 +1,5 @@
 /* Weights on their way to the towers: a bundle is copied from its home to every tower that reads one of its variables and
- * lives elsewhere. */
+ * lives elsewhere: when a step begins, or (staged) at the end of the step before, into replicas that last. */
 #include "engine/plan/build.h"
 
 /* Does a node of the stage read a variable of the bundle? */
@@ -57,5 +57,23 @@ enum mgb_status mgb_plan_fetch(struct mgb_planner *planner)
             bundle_fetch(planner, &planner->stages[c], &planner->bundles.at[b]);
     for (int c = 0; c < planner->plan->class_count; c++)
         weights_seat(planner, &planner->stages[c]);
+    return MGB_OK;
+}
+
+/* Frozen weights stay as the move or the start put them. */
+enum mgb_status mgb_plan_stage(struct mgb_planner *planner)
+{
+    for (int b = 0; planner->training && planner->plan->staged && b < planner->bundles.count; b++) {
+        const struct mgb_bundle *bundle = &planner->bundles.at[b];
+        if (!bundle->staged || !mgb_plan_trains(planner, bundle->first))
+            continue;
+        const char *name =
+            mgb_plan_name(planner, "stage %s", planner->graph->variables[bundle->first].info.name);
+        for (int c = 0; c < planner->plan->class_count && !planner->failed; c++)
+            if (bundle->staged[c] >= 0)
+                mgb_plan_add_copy(planner, MGB_PHASE_FETCH, c, MGB_SELF, bundle->home,
+                                  mgb_plan_whole(planner, bundle->staged[c]),
+                                  mgb_plan_whole(planner, bundle->buffers[0]), name);
+    }
     return MGB_OK;
 }

@@ -91,6 +91,22 @@ static void slots_store(struct mgb_planner *planner, struct mgb_bundle *bundle, 
     }
 }
 
+/* Not where a tower runs in this plan but where one may: all plans of the placement have the same. */
+static void replicas_store(struct mgb_planner *planner, struct mgb_bundle *bundle, int number)
+{
+    const char *name = mgb_plan_name(planner, "replica %d", number);
+    bundle->staged =
+        mgb_plan_alloc(planner, (size_t)planner->plan->class_count, sizeof *bundle->staged);
+    for (int c = 0; bundle->staged && c < planner->plan->class_count; c++) {
+        const struct mgb_stage *stage = &planner->stages[c];
+        bool wanted =
+            stage->device != bundle->home && mgb_plan_concerns(planner, stage, bundle->scope);
+        bundle->staged[c] = wanted ? mgb_plan_add_lasting(planner, name, c, MGB_SELF,
+                                                          MGB_MEMORY_REPLICAS, bundle->bytes)
+                                   : -1;
+    }
+}
+
 static void storage_add(struct mgb_planner *planner, struct mgb_storage storage)
 {
     if (!mgb_vector_push(&planner->storages, storage))
@@ -136,6 +152,21 @@ static void bundle_list(struct mgb_planner *planner, const struct mgb_bundle *bu
     }
 }
 
+static void replicas_list(struct mgb_planner *planner, const struct mgb_bundle *bundle)
+{
+    for (int v = bundle->first; v < bundle->first + bundle->count; v++)
+        for (int c = 0; c < planner->plan->class_count; c++)
+            if (bundle->staged[c] >= 0)
+                storage_add(planner,
+                            (struct mgb_storage){.variable = v,
+                                                 .role = MGB_ROLE_REPLICA,
+                                                 .slot = -1,
+                                                 .buffer = bundle->staged[c],
+                                                 .offset = planner->bundle_offset[v],
+                                                 .bytes = planner->graph->variables[v].info.bytes,
+                                                 .tower = MGB_EACH_TOWER});
+}
+
 static void leftover_store(struct mgb_planner *planner, const struct mgb_bundle *bundle, int number)
 {
     if (!leaves_behind(planner, bundle->first))
@@ -176,10 +207,12 @@ static void weights_seat(struct mgb_planner *planner, struct mgb_stage *stage)
             continue;
         const struct mgb_bundle *bundle = &planner->bundles.at[planner->bundle_of[v]];
         bool here = planner->mirrored || bundle->home == stage->device;
+        bool near = bundle->staged && bundle->staged[stage->class] >= 0;
         int own = mgb_plan_variable(planner, stage, v);
-        if (here && mgb_plan_concerns(planner, stage, bundle->scope))
+        if ((here || near) && mgb_plan_concerns(planner, stage, bundle->scope))
             stage->weights[own] =
-                mgb_plan_part(bundle->buffers[planner->mirrored ? stage->class : 0],
+                mgb_plan_part(near ? bundle->staged[stage->class]
+                                   : bundle->buffers[planner->mirrored ? stage->class : 0],
                               planner->bundle_offset[v], planner->graph->variables[v].info.bytes);
     }
 }
@@ -202,6 +235,11 @@ enum mgb_status mgb_plan_homes(struct mgb_planner *planner)
         bundle_list(planner, &planner->bundles.at[b]);
     for (int b = 0; !planner->failed && b < planner->bundles.count; b++)
         leftover_store(planner, &planner->bundles.at[b], b);
+    bool staged = planner->plan->staged && !planner->mirrored;
+    for (int b = 0; staged && !planner->failed && b < planner->bundles.count; b++)
+        replicas_store(planner, &planner->bundles.at[b], b);
+    for (int b = 0; staged && !planner->failed && b < planner->bundles.count; b++)
+        replicas_list(planner, &planner->bundles.at[b]);
     inputs_store(planner);
     for (int c = 0; !planner->failed && c < planner->plan->class_count; c++)
         weights_seat(planner, &planner->stages[c]);

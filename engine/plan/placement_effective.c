@@ -110,7 +110,9 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
     case MGB_OPTION_PRECISION: /* one value each in this version: the others are refused */
         return "f32";
     case MGB_OPTION_STAGED:
+        return bool_text(e->staged);
     case MGB_OPTION_STALE:
+        return bool_text(e->stale);
     case MGB_OPTION_GRAPH:
         return "false";
     case MGB_OPTION_BN:

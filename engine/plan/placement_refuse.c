@@ -115,8 +115,6 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         bool wanted;
         const char *instead;
     } lacking[] = {
-        {MGB_OPTION_STAGED, p->staged, "weights are fetched in the step that uses them"},
-        {MGB_OPTION_STALE, p->stale, "gradients are applied in their own step"},
         {MGB_OPTION_BN, p->bn != MGB_BN_TOWER, "use tower"},
         {MGB_OPTION_PRECISION, p->precision != MGB_PRECISION_F32, "use f32"},
         {MGB_OPTION_RECOMPUTE, p->recompute != MGB_RECOMPUTE_NONE, "use none"},

@@ -39,6 +39,7 @@ struct mgb_bundle {
     int64_t bytes;
     int *buffers; /* [0] of the root; mirrored: one a class. Weights */
     int *slots;   /* [slot * owners + k] likewise */
+    int *staged;  /* by class: its lasting copy there; -1: none. NULL: nothing is fetched early */
     int work;     /* its copy where it is updated, when that is not its home; else -1 */
 };
 
@@ -55,6 +56,7 @@ struct mgb_bucket {
     int *arrivals;            /* by class: where it is read for the sum */
     int *wires; /* by class: as it travels, in the wire type, where it lies there; -1: as f32 */
     struct mgb_operand total; /* where the sum is, at `update` in the end */
+    int *pending; /* stale: the sum of the step before; [0] of the root; mirrored: one a class */
 };
 
 struct mgb_draft {    /* beside each buffer */
@@ -120,7 +122,8 @@ struct mgb_planner {
 typedef enum mgb_status mgb_pass(struct mgb_planner *planner);
 mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_homes, mgb_plan_buckets, mgb_plan_input,
     mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
-    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update, mgb_plan_queues,
+    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update, mgb_plan_stage,
+    mgb_plan_keep, mgb_plan_queues,
     mgb_plan_lifetimes, mgb_plan_layout, mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
 
 #endif

@@ -58,7 +58,8 @@ enum mgb_status mgb_plan_backward(struct mgb_planner *planner)
         if (overlap)
             mgb_plan_sum(planner, n);
     }
-    mgb_plan_sum(planner, -1);
+    if (!planner->plan->stale) /* then the update comes first: mgb_plan_keep */
+        mgb_plan_sum(planner, -1);
     for (int k = 0; k < planner->buckets.count; k++)
         for (int c = 0; c < planner->plan->class_count; c++)
             if (planner->buckets.at[k].buffers[c] >= 0)

@@ -1,5 +1,6 @@
 /* The optimizer: one task a device over all weights that are updated there, on every tower when weights are mirrored.
- * Weights that live elsewhere come and go back. Nothing here starts before every gradient of the step is complete. */
+ * Weights that live elsewhere come and go back. Nothing here starts before every gradient of the step is complete; when
+ * gradients are applied one step late, before every tower has ended its backward: what can fail in a step is behind it. */
 #include "engine/plan/update.h"
 
 #include "engine/plan/build.h"
@@ -27,8 +28,10 @@ struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner,
                                      const struct mgb_stage *stage, int variable)
 {
     const struct mgb_bucket *bucket = &planner->buckets.at[planner->bucket_of[variable]];
-    struct mgb_operand at =
-        stage ? mgb_plan_whole(planner, bucket->buffers[stage->class]) : bucket->total;
+    int owner = stage ? stage->class : 0;
+    struct mgb_operand at = planner->plan->stale ? mgb_plan_whole(planner, bucket->pending[owner])
+                            : stage              ? mgb_plan_whole(planner, bucket->buffers[owner])
+                                                 : bucket->total;
     at.offset += planner->bucket_offset[variable];
     at.bytes = planner->graph->variables[variable].info.bytes;
     return at;
@@ -101,10 +104,11 @@ static void root_update(struct mgb_planner *planner)
         bundle_visit(planner, &planner->bundles.at[b], true);
 }
 
-/* Towers that do not exchange anything still wait for each other before they change their weights. */
+/* Towers that exchange nothing, or not yet, still wait for each other before they change their weights. */
 static void independents_meet(struct mgb_planner *planner)
 {
-    if (planner->placement->strategy != MGB_INDEPENDENT || planner->plan->tower_count == 1)
+    bool meets = planner->placement->strategy != MGB_INDEPENDENT && !planner->plan->stale;
+    if (meets || planner->plan->tower_count == 1)
         return;
     int buffer =
         mgb_plan_add_buffer(planner, "commit", MGB_ROOT, MGB_HOST_DEVICE, MGB_MEMORY_WORKSPACE, 4);
@@ -133,7 +137,7 @@ static void mirrors_update(struct mgb_planner *planner)
     for (int c = 0; c < planner->plan->class_count; c++) {
         if (!mgb_plan_class_updates(planner, &planner->stages[c]))
             continue;
-        int last = collective_last(planner, c);
+        int last = planner->plan->stale ? -1 : collective_last(planner, c);
         int task = update_add(planner, &planner->stages[c], -1);
         commit_await(planner, task);
         if (last >= 0)
@@ -141,10 +145,23 @@ static void mirrors_update(struct mgb_planner *planner)
     }
 }
 
+/* Stale: the end of every backward instead of the sums. Mirrors meet in a task of its own. */
+static void commits_replace(struct mgb_planner *planner)
+{
+    planner->commits.count = 0;
+    for (int c = 0; !planner->mirrored && c < planner->plan->class_count; c++) {
+        struct mgb_wait last = {planner->stages[c].last, MGB_EACH_TOWER};
+        if (last.task >= 0 && !mgb_vector_push(&planner->commits, last))
+            planner->failed = true;
+    }
+}
+
 enum mgb_status mgb_plan_update(struct mgb_planner *planner)
 {
     if (!planner->training || planner->member_count == 0)
         return MGB_OK;
+    if (planner->plan->stale)
+        commits_replace(planner);
     if (planner->mirrored)
         mirrors_update(planner);
     else

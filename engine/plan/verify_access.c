@@ -80,7 +80,9 @@ static enum mgb_status place_check(const struct mgb_verifier *v, const struct mg
                         v->plan->buffers[a->buffer].name, a->device);
     if (!a->write || a->arena == MGB_ARENA_STEP)
         return MGB_OK;
-    bool returns = task->kind == MGB_TASK_COPY && task->phase == MGB_PHASE_UPDATE;
+    bool replica = v->plan->staged && task->phase == MGB_PHASE_FETCH &&
+                   v->plan->buffers[a->buffer].category == MGB_MEMORY_REPLICAS;
+    bool returns = task->kind == MGB_TASK_COPY && (task->phase == MGB_PHASE_UPDATE || replica);
     bool moving = v->plan->kind == MGB_PLAN_MOVE && a->arena == MGB_ARENA_LASTING;
     if (moving || (v->plan->kind == MGB_PLAN_TRAIN && (task->kind == MGB_TASK_UPDATE || returns)))
         return MGB_OK;

@@ -106,9 +106,10 @@ enum mgb_status mgb_verify_layout(const struct mgb_verifier *v)
     return status;
 }
 
-static bool makes_gradients(const struct mgb_task *task)
+/* A stale update uses the sums of the step before; only what may fail is behind it. */
+static bool makes_gradients(const struct mgb_plan *plan, const struct mgb_task *task)
 {
-    return task->phase == MGB_PHASE_SUM || task->phase == MGB_PHASE_BACKWARD;
+    return (task->phase == MGB_PHASE_SUM && !plan->stale) || task->phase == MGB_PHASE_BACKWARD;
 }
 
 enum mgb_status mgb_verify_commit(const struct mgb_verifier *v)
@@ -118,7 +119,8 @@ enum mgb_status mgb_verify_commit(const struct mgb_verifier *v)
         if (v->plan->tasks[v->flats[u].task].kind != MGB_TASK_UPDATE)
             continue;
         for (int i = 0; i < v->flat_count; i++)
-            if (makes_gradients(&v->plan->tasks[v->flats[i].task]) && !mgb_verify_before(v, i, u))
+            if (makes_gradients(v->plan, &v->plan->tasks[v->flats[i].task]) &&
+                !mgb_verify_before(v, i, u))
                 return mgb_fail(MGB_CORRUPT,
                                 "plan: an update comes too early: %s may start before %s has ended",
                                 mgb_verify_name(one, v, u), mgb_verify_name(two, v, i));

@@ -85,10 +85,10 @@ static void update_cast(struct mgb_planner *planner, int class, int to, int from
 }
 
 /* After an all-reduce, where the tower's own optimizer reads it; not sooner, lest backward wait for the meeting. */
-enum mgb_status mgb_plan_receive(struct mgb_planner *planner)
+void mgb_plan_widen_all(struct mgb_planner *planner)
 {
     if (!planner->mirrored || planner->plan->wire_type == MGB_WIRE_F32)
-        return MGB_OK;
+        return;
     for (int k = 0; k < planner->buckets.count; k++) {
         const struct mgb_bucket *bucket = &planner->buckets.at[k];
         const char *name = mgb_plan_name(planner, "widen gradients %d", k);
@@ -96,5 +96,11 @@ enum mgb_status mgb_plan_receive(struct mgb_planner *planner)
             if (bucket->wires[c] >= 0)
                 update_cast(planner, c, bucket->buffers[c], bucket->wires[c], name);
     }
+}
+
+enum mgb_status mgb_plan_receive(struct mgb_planner *planner)
+{
+    if (!planner->plan->stale)
+        mgb_plan_widen_all(planner);
     return MGB_OK;
 }

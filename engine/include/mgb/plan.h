@@ -13,7 +13,8 @@
  *
  * Order. tasks[] is in issue order: a task waits only for tasks before it. Tasks of one queue run in that order; between
  * queues only `waits` count. No update starts before every gradient of the step is complete, so that a step that fails
- * half-way leaves the weights as they were. */
+ * half-way leaves the weights as they were. Stale: the update takes the sums that the step before left in lasting buffers
+ * and waits for every backward of its own step, but not for the sums, which are kept after it. */
 #ifndef MGB_PLAN_H
 #define MGB_PLAN_H
 

@@ -76,7 +76,8 @@ struct mgb_step_request {
     int trace_every;  /* 0: none; n: every n-th step is traced */
 };
 /* Runs steps; *done counts the finished ones even on failure. MGB_INTERRUPTED after mgb_run_stop. After a failure that
- * is not sticky the weights are those before the failed step, and the run can go on. */
+ * is not sticky the weights are those before the failed step, and the run can go on. With stale = true the first step, and
+ * the first one after a failure, a change of placement or mgb_run_write, applies no gradients (and counts no update). */
 enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done,
                              const struct mgb_step_request *request,
                              const struct mgb_step_sink *sink);
@@ -90,6 +91,7 @@ struct mgb_change {
     int64_t plan_ns, move_ns, total_ns;
     int64_t moved_bytes;  /* between devices */
     int64_t copied_bytes; /* all bytes the move plan copied */
+    bool gradients_dropped; /* stale: those of the last step, not yet applied, are gone */
 };
 /* Takes effect now (between steps): plans, admits, moves weights and slots, frees what the old placement held. */
 enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change,

@@ -29,6 +29,9 @@ static const char *const placements[] = {
     "gpus=3 global_batch=10 strategy=gradients wire_type=f16",
     "gpus=2 global_batch=10 strategy=outputs wire_type=bf16 cpu_merge=false",
     "gpus=3 global_batch=10 strategy=allreduce wire_type=f16",
+    "gpus=3 global_batch=10 strategy=gradients stale=true",
+    "gpus=2 global_batch=10 strategy=allreduce stale=true wire_type=bf16",
+    "gpus=3 global_batch=10 strategy=outputs staged=true cpu_relocation=true",
 };
 #define PLACEMENTS (sizeof placements / sizeof placements[0])
 

@@ -79,6 +79,17 @@ static void setup_draw(struct plan_setup *out, struct dice *dice, int *order)
     out->order = order;
 }
 
+/* What placements have besides places. */
+static void ways_draw(struct mgb_effective *placement, struct dice *dice)
+{
+    bool mirrored = placement->home == NULL;
+    if (placement->strategy == MGB_INDEPENDENT)
+        return;
+    placement->wire_type = (enum mgb_wire_type)roll(dice, 3);
+    placement->stale = roll(dice, 3) == 0;
+    placement->staged = !mirrored && roll(dice, 2) == 0;
+}
+
 static struct mgb_plan *plan_of(struct plan_world *world, uint64_t seed, int number)
 {
     struct mgb_plan *plan = NULL;
@@ -126,6 +137,7 @@ static void model_check(uint64_t seed)
         struct plan_setup setup;
         setup_draw(&setup, &dice, order[i]);
         plan_world_make(&worlds[i], graph, &setup);
+        ways_draw(worlds[i].placement, &dice);
         plans[i] = plan_of(&worlds[i], seed, i);
         text_check(&worlds[i], plans[i], seed, i);
         kinds_check(&worlds[i], plans[i], seed, i, 1 + roll(&dice, setup.batch));
