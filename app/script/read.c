@@ -125,12 +125,25 @@ static void missing_refuse(struct mgb_options *o, const char *key, const char *k
     mgb_options_refuse(o, key, wanted, -1);
 }
 
+/* A misspelt name first: "units is missing" is no help to who wrote unit = 3. `kinds` at 3. */
+static void keys_check(struct mgb_options *o)
+{
+    lua_State *L = o->L;
+    lua_pushnil(L);
+    while (lua_next(L, 3)) {
+        mgb_options_has(o, lua_tostring(L, -2));
+        lua_pop(L, 1);
+    }
+    mgb_options_end(o);
+}
+
 static int options_read(lua_State *L)
 {
     struct mgb_options o;
     lua_settop(L, 4);
     mgb_options_begin(&o, L, 2, luaL_checkstring(L, 1));
     mgb_options_allow_list(&o, (int)luaL_optinteger(L, 4, 0));
+    keys_check(&o);
     lua_newtable(L);
     lua_pushnil(L);
     while (lua_next(L, 3)) {
@@ -146,7 +159,6 @@ static int options_read(lua_State *L)
         lua_setfield(L, 5, key);
         lua_settop(L, kind - 1);
     }
-    mgb_options_end(&o);
     lua_settop(L, 5);
     return 1;
 }
@@ -191,11 +203,24 @@ static int flags_check(lua_State *L)
     return 0;
 }
 
+/* upvalue(function, number from 1) -> name, value; nothing behind the last */
+static int upvalue_get(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    const char *name = lua_getupvalue(L, 1, (int)luaL_checkinteger(L, 2));
+    if (!name)
+        return 0;
+    lua_pushstring(L, name);
+    lua_insert(L, -2);
+    return 2;
+}
+
 void mgb_script_bind_options(lua_State *L)
 {
     static const luaL_Reg lent[] = {{"read", options_read},       {"fail", message_raise},
                                     {"raise", failure_raise},     {"describe", value_describe},
                                     {"hint", name_hint},          {"seal", table_seal},
-                                    {"check_flags", flags_check}, {NULL, NULL}};
+                                    {"check_flags", flags_check}, {"upvalue", upvalue_get},
+                                    {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

@@ -136,6 +136,9 @@ static void options_of_a_model_are_checked(void **state)
 static void wrong_options_of_layers_are_named(void **state)
 {
     (void)state;
+    fails("nn.dense{ unit = 3 }", "nn.dense: unknown option 'unit' (did you mean 'units'?)");
+    fails("nn.conv2d{ filter = 3, kernel = 3 }",
+          "nn.conv2d: unknown option 'filter' (did you mean 'filters'?)");
     fails("nn.dense{}", "nn.dense: units: positive integer expected, got nil");
     fails("nn.dense{ units = 0 }", "nn.dense: units: positive integer expected, got 0");
     fails("nn.dense{ unit = 3, units = 3 }",
