@@ -1,11 +1,13 @@
 /* The Lua parts of mgb and nn, in the order in which they build on each other. Each is called with mgb, nn and a table of
  * what C and the parts before lend; scripts never see that table. */
 #include "app/script/bind.h"
+#include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_data.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"
 #include "app/script/mgb_lua_model.h"
 #include "app/script/mgb_lua_nn.h"
+#include "app/script/mgb_lua_recall.h"
 #include "app/script/mgb_lua_result.h"
 #include "app/script/mgb_lua_run.h"
 #include "app/script/mgb_lua_session.h"
@@ -20,8 +22,8 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),    PART(nn),     PART(model), PART(data),  PART(result), PART(run),
-        PART(session), PART(verify), PART(sweep), PART(table), PART(later),
+        PART(json),    PART(closure), PART(nn),     PART(model), PART(data),  PART(result), PART(recall),
+        PART(run),     PART(session), PART(verify), PART(sweep), PART(table),  PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

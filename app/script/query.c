@@ -222,6 +222,15 @@ static int progress_show(lua_State *L)
     return 0;
 }
 
+/* remark(line) */
+static int remark_tell(lua_State *L)
+{
+    const struct script_services *services = services_get(L);
+    if (services->remark)
+        services->remark(services->context, luaL_checkstring(L, 1));
+    return 0;
+}
+
 static int point_tell(lua_State *L)
 {
     const struct script_services *services = services_get(L);
@@ -248,6 +257,7 @@ void mgb_script_bind_query(lua_State *L)
 {
     static const luaL_Reg lent[] = {{"query", database_query},    {"print_table", table_print},
                                     {"number_text", number_text}, {"progress", progress_show},
+                                    {"remark", remark_tell},
                                     {"restartable", point_tell},  {"interrupted", is_interrupted},
                                     {"restarted", is_restarted},  {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);

@@ -103,6 +103,8 @@ struct script_services {
     enum mgb_status (*sweep_finish)(void *context, const char *sweep);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */
     void (*progress)(void *context, const char *line);
+    /* A remark for people about what they may not have meant; NULL: nobody wants one. */
+    void (*remark)(void *context, const char *line);
     /* The script is a sweep and stands at `point` ("sweep placement, point 12 of 48"): after a crash it may be started
      * again from the top. NULL: no longer. */
     void (*restartable)(void *context, const char *point);

@@ -15,6 +15,7 @@
 struct box {
     const struct script_services *services;
     struct script_session *session; /* NULL: closed */
+    bool trained;                   /* there is a loss; it may be NaN */
 };
 
 static struct box *box_check(lua_State *L)
@@ -51,16 +52,20 @@ static int session_close(lua_State *L)
     return 0;
 }
 
-/* nil, status, message, { device =, needed =, available = } */
-static int failure_push(lua_State *L, enum mgb_status status)
+/* nil, status, message, { device =, needed =, available =, run_id = }; `run`: that left a row, 0: none */
+static int failure_push(lua_State *L, enum mgb_status status, int64_t run)
 {
     lua_pushnil(L);
     lua_pushinteger(L, status);
     lua_pushstring(L, mgb_message_get());
+    lua_createtable(L, 0, 4);
+    if (run) {
+        lua_pushinteger(L, run);
+        lua_setfield(L, -2, "run_id");
+    }
     if (status != MGB_OOM)
-        return 3;
+        return 4;
     struct mgb_oom oom = mgb_oom_get();
-    lua_createtable(L, 0, 3);
     lua_pushstring(L, oom.device);
     lua_setfield(L, -2, "device");
     lua_pushinteger(L, oom.needed);
@@ -171,12 +176,14 @@ static int session_open(lua_State *L)
     lua_settop(L, 1);
     request_read(L, &request, &point);
     struct box *box = lua_newuserdatauv(L, sizeof *box, 1);
-    *box = (struct box){services, NULL};
+    *box = (struct box){services, NULL, false};
     luaL_setmetatable(L, SESSION);
     lua_pushvalue(L, 1); /* graph and source must outlive the session */
     lua_setiuservalue(L, -2, 1);
+    int64_t refused = 0;
+    request.refused_run = &refused;
     enum mgb_status status = services->open(services->context, &box->session, &request);
-    return status == MGB_OK ? 1 : failure_push(L, status);
+    return status == MGB_OK ? 1 : failure_push(L, status, refused);
 }
 
 static void number_set(lua_State *L, const char *key, double value)
@@ -213,7 +220,8 @@ static void metrics_push(lua_State *L, const struct script_figures *f)
     }
 }
 
-static void figures_push(lua_State *L, const struct script_figures *f)
+/* A loss that is not a number is one that diverged, when there is one. */
+static void figures_push(lua_State *L, const struct script_figures *f, bool trained)
 {
     lua_createtable(L, 0, 12);
     if (f->run_id) {
@@ -230,6 +238,10 @@ static void figures_push(lua_State *L, const struct script_figures *f)
     lua_setfield(L, -2, "step_ms");
     number_set(L, "examples_per_s", f->examples_per_s);
     number_set(L, "loss", f->loss);
+    if (trained && isnan(f->loss)) {
+        lua_pushnumber(L, f->loss);
+        lua_setfield(L, -2, "loss");
+    }
     metrics_push(L, f);
     lua_setfield(L, -2, "metrics");
     lua_pushstring(L, f->outcome ? f->outcome : "ok");
@@ -264,8 +276,9 @@ static int session_step(lua_State *L)
     struct script_losses losses = {0};
     enum mgb_status status = box->services->step(box->session, &figures, &losses, &request);
     if (status != MGB_OK)
-        return failure_push(L, status);
-    figures_push(L, &figures);
+        return failure_push(L, status, figures.run_id);
+    box->trained = box->trained || losses.count > 0;
+    figures_push(L, &figures, box->trained);
     lua_createtable(L, losses.count < INT_MAX ? (int)losses.count : INT_MAX, 0);
     for (int64_t i = 0; i < losses.count; i++) {
         lua_pushnumber(L, losses.at[i]);
@@ -281,7 +294,7 @@ static int session_figures(lua_State *L)
     struct box *box = box_open(L);
     struct script_figures figures = {0};
     mgb_script_check(L, box->services->figures(box->session, &figures));
-    figures_push(L, &figures);
+    figures_push(L, &figures, box->trained);
     return 1;
 }
 
@@ -294,7 +307,7 @@ static int session_set(lua_State *L)
     enum mgb_status status =
         box->services->set(box->session, &change, &placement->asked, placement->fresh);
     if (status != MGB_OK)
-        return failure_push(L, status);
+        return failure_push(L, status, 0);
     lua_createtable(L, 0, 6);
     lua_pushboolean(L, change.changed);
     lua_setfield(L, -2, "changed");
@@ -321,7 +334,8 @@ static int session_evaluate(lua_State *L)
     mgb_script_check(L,
                      box->services->evaluate(box->session, &evaluation, mgb_script_source(L, 2)));
     lua_createtable(L, 0, 3);
-    number_set(L, "loss", evaluation.loss);
+    lua_pushnumber(L, evaluation.loss);
+    lua_setfield(L, -2, "loss");
     lua_pushinteger(L, evaluation.rows);
     lua_setfield(L, -2, "rows");
     lua_createtable(L, evaluation.metric_count, 0);
@@ -351,7 +365,7 @@ static int sweep_find(lua_State *L)
     mgb_script_check(L, services->sweep_find(services->context, &found, &figures, &point));
     if (!found)
         return 0;
-    figures_push(L, &figures);
+    figures_push(L, &figures, false); /* what it was, is in the database */
     return 1;
 }
 

@@ -72,6 +72,13 @@ static void hub_progress(void *context, const char *line)
         hub->options.progress(hub->options.context, line);
 }
 
+static void hub_remark(void *context, const char *line)
+{
+    struct mgb_hub *hub = context;
+    if (hub->options.warn)
+        hub->options.warn(hub->options.context, line);
+}
+
 static void hub_restartable(void *context, const char *point)
 {
     struct mgb_hub *hub = context;
@@ -101,6 +108,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .sweep_find = mgb_hub_sweep_find,
         .sweep_finish = mgb_hub_sweep_finish,
         .progress = hub_progress,
+        .remark = hub_remark,
         .restartable = hub_restartable,
         .restarted = hub->options.after_crash,
         .query = mgb_hub_query,

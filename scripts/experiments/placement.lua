@@ -16,16 +16,34 @@ local rows = mgb.sweep{
 }
 mgb.table(rows, { "gpus", "cpu_relocation", "cpu_merge", "step_ms", "examples_per_s", "speedup", "efficiency", "loss", "outcome" })
 
-local default, fastest
+local default, fastest, earlier, compared = nil, nil, {}, 0
 for _, row in ipairs(rows) do
+  if row.resumed then earlier[#earlier + 1] = row.label end
   if row.outcome == "ok" and row.gpus == o.gpus then
     default, fastest = default or row, (not fastest or row.step_ms.median < fastest.step_ms.median) and row or fastest
     -- Placement may change the time of a step and never its result: the same weights, to the last bit.
-    if row.digest ~= default.digest then error(("%s trains differently from %s"):format(row.label, default.label)) end
+    if row.digest and default.digest and row.digest ~= default.digest then
+      error(("%s trains differently from %s"):format(row.label, default.label))
+    end
+    if row.digest and default.digest then compared = compared + 1 end
   end
 end
-print(("All placements on %d GPUs trained the same weights. Fastest: %s, %.2f times the rate of %s, which"):format(o.gpus,
+if #earlier > 0 then print("Taken from an earlier run: " .. table.concat(earlier, "; ")) end
+if not default then
+  print(("No placement on %d GPUs came to its end."):format(o.gpus))
+  return
+end
+print(("%d placements on %d GPUs trained the same weights. Fastest: %s, %.2f times the rate of %s."):format(compared, o.gpus,
   fastest.label, fastest.examples_per_s / default.examples_per_s, default.label))
-print(("spends %.0f %% of a step on moving weights, outputs and gradients."):format(100 * mgb.db.query([[SELECT
-  avg(share) AS share FROM (SELECT sum(exposed_share) AS share FROM phase_share WHERE segment_id = ? AND device LIKE '/gpu%'
-  AND phase IN ('fetch', 'join', 'sum', 'wait') GROUP BY device)]], default.segment_id)[1].share))
+
+-- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
+local share = mgb.db.query([[SELECT max(compute) AS compute, max(exchange) + max(on_cpu) AS exchange FROM (SELECT
+    sum(CASE WHEN phase IN ('forward', 'backward') AND device LIKE '%/gpu:%' THEN busy_share ELSE 0 END) AS compute,
+    sum(CASE WHEN phase IN ('fetch', 'join', 'sum', 'update') AND device LIKE '%/gpu:%' THEN exposed_share ELSE 0 END) AS exchange,
+    sum(CASE WHEN phase IN ('fetch', 'join', 'sum', 'update') AND device LIKE '%/cpu:%' THEN exposed_share ELSE 0 END) AS on_cpu
+  FROM phase_share WHERE segment_id = ? GROUP BY device)]], default.segment_id)[1]
+if share and share.compute then
+  print(("%s computes for %.0f %% of a step and moves or merges weights, outputs and gradients for %.0f %%: it is %s bound.")
+    :format(default.label, 100 * share.compute, 100 * share.exchange,
+            share.exchange > share.compute and "communication" or "compute"))
+end

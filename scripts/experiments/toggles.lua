@@ -10,7 +10,24 @@ local o = mgb.options{
 
 local s <close> = mgb.session{ model = o.model, gpus = o.gpus, batch = o.batch, warmup = 2,
                                optimizer = mgb.sgd{ lr = 0.01, momentum = 0.9 } }
-local rows = {}
+local rows, times = {}, {}
+
+-- When a GPU begins to compute (of the traced step) and ends its backward pass (mean of the timed ones), from the step's start.
+-- How far apart the ends are is the skew: what the others wait for the last.
+local function skew_read(what, id)
+  local devices = mgb.db.query([[SELECT d.device, avg(d.finish_ns) / 1e6 AS finish_ms, (SELECT min(start_ns) / 1e6 FROM task
+      WHERE segment_id = ?1 AND device = d.device AND phase = 'forward' AND kind = 'compute') AS start_ms
+    FROM step_device d JOIN step s ON s.segment_id = d.segment_id AND s.step = d.step
+    WHERE d.segment_id = ?1 AND s.warmup = 0 AND d.finish_ns IS NOT NULL AND d.device LIKE '%/gpu:%'
+    GROUP BY d.device ORDER BY d.device]], id)
+  local first, last
+  for _, d in ipairs(devices) do
+    first, last = math.min(first or d.finish_ms, d.finish_ms), math.max(last or d.finish_ms, d.finish_ms)
+    d.what = what
+    times[#times + 1] = d
+  end
+  return last and last - first
+end
 
 local function segment(what, change)
   local cost = change and s:set(change)
@@ -21,6 +38,7 @@ local function segment(what, change)
   seg.moved_mib = cost and cost.moved_bytes / 2 ^ 20
   seg.kept = not rows[#rows] or rows[#rows].after == before   -- a change moves weights, it does not touch them
   seg.after = s:digest()
+  seg.skew_ms = skew_read(what, seg.segment_id)
   rows[#rows + 1] = seg
 end
 
@@ -30,4 +48,6 @@ segment("weights to the CPU", { cpu_relocation = true })
 segment("back", { cpu_merge = true, cpu_relocation = false })
 segment("one GPU more", { gpus = o.gpus + 1 })
 segment("all-reduce", { strategy = "allreduce" })
-mgb.table(rows, { "what", "segment_id", "weights_at", "sum_at", "step_ms", "change_ms", "moved_mib", "kept", "loss" })
+mgb.table(rows, { "what", "segment_id", "weights_at", "sum_at", "step_ms", "change_ms", "moved_mib", "skew_ms", "kept", "loss" })
+print("\nstart and finish of each GPU within a step, ms")
+mgb.table(times, { "what", "device", "start_ms", "finish_ms" })

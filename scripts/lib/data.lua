@@ -10,10 +10,10 @@ function data_type.__index(data, name)
   host.fail(("data has no field '%s': it is given to mgb.run, mgb.session and evaluate"):format(tostring(name)))
 end
 
--- `text` says everything that makes it the same data.
-local function data_new(text, bind)
+-- `text` says everything that makes it the same data, unless `doubt` says why it cannot.
+local function data_new(text, bind, doubt)
   local data = setmetatable({}, data_type)
-  state[data] = { bind = bind, text = text, bound = setmetatable({}, { __mode = "k" }) }
+  state[data] = { bind = bind, text = text, doubt = doubt, bound = setmetatable({}, { __mode = "k" }) }
   return data
 end
 
@@ -24,7 +24,7 @@ local function data_check(what, data)
   return data
 end
 
--- The source of a data set for a graph, and the words for it.
+-- The source of a data set for a graph, the words for it, and why they may not say all.
 function host.data_bind(what, data, graph, seed)
   local s = state[data_check(what, data)]
   local source = s.bound[graph]
@@ -32,10 +32,8 @@ function host.data_bind(what, data, graph, seed)
     source = s.bind(graph, seed)
     s.bound[graph] = source
   end
-  return source, s.text
+  return source, s.text, s.doubt
 end
-
-function host.data_text(data) return state[data] and state[data].text or "" end
 
 local function shipped(name, set, first, last)
   return function(graph)
@@ -111,17 +109,18 @@ function data.take(of, options)
   local first = o.skip or 0
   data_check("mgb.data.take", of)
   return data_new(("rows %d to %d of %s"):format(first, first + o.count - 1, state[of].text), function(graph, seed)
-    return host.source_take(graph, host.data_bind("mgb.data.take", of, graph, seed), first, first + o.count)
-  end)
+    return host.source_take(graph, (host.data_bind("mgb.data.take", of, graph, seed)), first, first + o.count)
+  end, state[of].doubt)
 end
 
 -- Other data, every row changed by fn(row) once, when it is bound: row.image is a flat list, row.label a number.
 function data.map(of, fn)
   data_check("mgb.data.map", of)
   if type(fn) ~= "function" then host.fail("mgb.data.map: function expected, got " .. host.describe(fn)) end
-  return data_new(("%s changed by %s"):format(state[of].text, host.function_digest(fn)), function(graph, seed)
-    return host.source_map(graph, host.data_bind("mgb.data.map", of, graph, seed), fn)
-  end)
+  local digest, doubt = host.function_digest(fn)
+  return data_new(("%s changed by %s"):format(state[of].text, digest), function(graph, seed)
+    return host.source_map(graph, (host.data_bind("mgb.data.map", of, graph, seed)), fn)
+  end, doubt and "mgb.data.map: " .. doubt or state[of].doubt)
 end
 
 for _, name in ipairs{ "npz", "csv", "text", "jsonl" } do

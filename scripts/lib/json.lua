@@ -53,9 +53,3 @@ function host.digest(text)
   for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
   return ("%016x"):format(h)
 end
-
--- Of what a function does: two functions of the same text are the same, whatever they close over.
-function host.function_digest(fn)
-  local ok, code = pcall(string.dump, fn, true)
-  return ok and host.digest(code) or "a built-in function"
-end

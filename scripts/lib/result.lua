@@ -40,7 +40,7 @@ function host.optimizer_read(what, o)
   if not s then
     host.fail(("%s: optimizer: optimizer expected (as mgb.sgd{ lr = 0.01 }), got %s"):format(what, host.describe(o)))
   end
-  return s.values, s.schedule, tostring(o) .. (s.schedule and " scheduled by " .. host.function_digest(s.schedule) or "")
+  return s.values, s.schedule, tostring(o)
 end
 
 -- The learning rates of steps first .. first + count - 1; nil without a schedule.
@@ -94,21 +94,52 @@ host.look = {
 
 local result_type, states = { __name = "result" }, setmetatable({}, { __mode = "k" })
 
-function result_type.__index(_, name)
+function result_type.__index(result, name)
+  if name == "losses" and states[result].losses then
+    rawset(result, name, states[result].losses())
+    return rawget(result, name)
+  end
   local look = host.look[name]
   if not look or name == "load" or name == "digest" or name == "memory" then return nil end
-  return function(result, ...) return look(states[result] or host.fail("write r:" .. name .. "(...), with a colon"), ...) end
+  return function(of, ...)
+    local s = states[of] or host.fail("write r:" .. name .. "(...), with a colon")
+    if s.gone and name ~= "close" then host.fail(name .. ": " .. s.gone) end
+    if not s.gone then return look(s, ...) end
+  end
 end
 
 function result_type.__close(result) if states[result].session then states[result].session:close() end end
 
+-- Makes a result of a table whose weights are not there; `gone` says why. `losses` finds them when somebody asks.
+function host.result_gone(result, gone, losses)
+  states[result] = { gone = gone, losses = losses }
+  return setmetatable(result, result_type)
+end
+
 local function rounded(value) return value and host.number_text(value) or "-" end
 
 function result_type.__tostring(r)
+  if r.outcome ~= "ok" and r.outcome ~= "oom" then return ("%s: %s: %s"):format(r.model, r.outcome, r.message or "-") end
   if r.outcome == "oom" then return ("%s: out of memory: %s"):format(r.model, r.message) end
   return ("%s on %d %s, batch %d (%s scaling): %s ms a step, %s examples/s, loss %s"):format(r.model, r.gpus,
     r.backend == "host" and "CPU device(s)" or r.backend == "sim" and "simulated GPU(s)" or "GPU(s)", r.global_batch,
     r.batch_mode, rounded(r.step_ms.median), rounded(r.examples_per_s), rounded(r.loss))
+end
+
+-- The placement options as asked for, by name.
+function host.asked_read(s)
+  local asked = {}
+  for _, name in ipairs(host.placement_options) do asked[name] = s.request.placement:get(name) end
+  return asked
+end
+
+-- Devices that hold something.
+local function memory_used(s)
+  local memory = {}
+  for device, use in pairs(s.session:memory()) do
+    if use.planned > 0 or use.held > 0 or use.peak > 0 then memory[device] = use end
+  end
+  return memory
 end
 
 -- The table a run gives back; `s` as for host.look. Fields that have no value are not there.
@@ -125,7 +156,7 @@ function host.result_make(s, figures, losses)
   result.traffic = s.session:plan().traffic
   result.towers = facts.towers
   result.placement = { asked = asked, effective = effective }
-  result.memory = s.session:memory()
+  result.memory = memory_used(s)
   local check = s.session:check()
   result.duplicates = { count = check.duplicate_count, bytes = check.duplicate_bytes }
   result.leftovers = { count = check.leftover_count, bytes = check.leftover_bytes }
@@ -134,10 +165,13 @@ function host.result_make(s, figures, losses)
   return setmetatable(result, result_type)
 end
 
--- A run that did not fit.
-function host.result_oom(s, message, oom, asked)
-  local result = { outcome = "oom", message = message, oom = oom, model = s.model, seed = s.seed,
-                   placement = { asked = asked }, losses = {}, metrics = {} }
-  states[result] = s
-  return setmetatable(result, result_type)
+-- A run that could not be made, or not to its end: its row of the database, and why. `details` as host.open gives them.
+function host.result_refused(s, outcome, message, details)
+  local result = { outcome = outcome, message = message, model = s.model, seed = s.seed, losses = {}, metrics = {},
+                   placement = { asked = host.asked_read(s) } }
+  details = details or {}
+  result.run_id = details.run_id
+  if outcome ~= "oom" then return host.result_gone(result, "this run failed: " .. message) end
+  result.oom = { device = details.device, needed = details.needed, available = details.available }
+  return host.result_gone(result, "this run did not fit: " .. message)
 end

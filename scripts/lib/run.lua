@@ -40,10 +40,20 @@ local function warmup_read(what, given, fallback)
   return given
 end
 
--- With epochs the warm-up is within: 10 steps, or half of what there is.
-local function warmup_within(s, placement, epochs)
+-- Steps of so many epochs.
+local function epoch_steps(s, placement, epochs)
   local batch = placement:get("global_batch") or (placement:get("batch") or 32) * placement:towers()
-  return math.min(10, epochs * ((s.rows + batch - 1) // batch) // 2)
+  return epochs * ((s.rows + batch - 1) // batch)
+end
+
+-- With epochs the warm-up is within: 10 steps, or half of what there is.
+local function warmup_within(s, placement, epochs) return math.min(10, epoch_steps(s, placement, epochs) // 2) end
+
+-- The learning rates of a whole run, asked for once: a schedule may count its calls. nil without a schedule.
+function host.run_rates(s, o)
+  local steps = o.epochs and epoch_steps(s, s.request.placement, o.epochs) or s.warmup + (o.steps or 100)
+  s.rates = s.rates or host.rates(s.schedule, 0, steps)
+  return s.rates
 end
 
 -- From options that options_check returned to what can be opened (and described, for sweeps): a table
@@ -56,8 +66,9 @@ function host.prepare(what, o, given, warmup)
   local towers = host.built_by_tower(model, o.build) and placement:towers() or nil
   local graph, model_options = host.graph_build(model, towers)
   local values, schedule, optimizer_text = host.optimizer_read(what, o.optimizer)
-  local source, data_text
-  if o.data ~= nil then source, data_text = host.data_bind(what .. ": data", o.data, graph, s.seed) end
+  local source, data_text, doubt
+  if o.data ~= nil then source, data_text, doubt = host.data_bind(what .. ": data", o.data, graph, s.seed) end
+  s.doubt = doubt -- why this run may not be told from another
   s.graph, s.towers, s.schedule, s.optimizer = graph, towers, schedule, optimizer_text
   s.rows = source and host.source_facts(source) or 0
   s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
@@ -98,7 +109,9 @@ function host.run_prepared(s, o)
   if not ok then return nil, status, message, details end
   local steps, epochs = steps_plan(s, o)
   local figures
-  figures, status, message, details = s.session:step(steps, epochs, host.rates(s.schedule, 0, steps), o.trace_every or 0)
+  local rates = host.run_rates(s, o)
+  if rates and #rates ~= steps then rates = host.rates(s.schedule, 0, steps) end
+  figures, status, message, details = s.session:step(steps, epochs, rates, o.trace_every or 0)
   if not figures then
     s.session:close()
     return nil, status, message, details
@@ -118,9 +131,7 @@ function mgb.run(options)
   local result, status, message, details = host.run_prepared(s, o)
   if result then return result end
   if status == host.status_oom and o.expect == "oom" then
-    local asked = {}
-    for _, name in ipairs(host.placement_options) do asked[name] = s.request.placement:get(name) end
-    return host.result_oom(s, message, details, asked)
+    return host.result_refused(s, "oom", message, details)
   end
   host.raise(status, message)
 end

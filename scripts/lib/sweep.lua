@@ -64,14 +64,23 @@ local function point_text(point, keys)
   return table.concat(parts, " ")
 end
 
--- Everything that makes two runs the same point, as a text.
+-- Digest of everything that makes two runs the same point. Of a schedule that is the rates, whatever function gives them.
 local function point_digest(s, o)
   local request, asked = s.request, {}
   for _, name in ipairs(host.placement_options) do asked[name] = request.placement:get(name) end
   local _, _, graph = s.graph:facts()
   return host.digest(host.json{ model = s.model, options = request.model_options, graph = graph, data = request.data,
     optimizer = s.optimizer, steps = o.steps or 100, epochs = o.epochs or 0, warmup = s.warmup, seed = s.seed,
-    placement = asked, backend = request.backend or "", machine = request.machine or "" })
+    placement = asked, backend = request.backend or "", machine = request.machine or "",
+    rates = host.run_rates(s, o) or "", doubt = s.doubt and host.unique() or "" })
+end
+
+local uniques = 0
+
+-- A text that no other point has, of this process or another.
+function host.unique()
+  uniques = uniques + 1
+  return ("%s %d %s"):format(os.time(), uniques, tostring({}))
 end
 
 local function gpu_count(row)
@@ -112,6 +121,9 @@ local function likeness(row, other, keys)
   return count
 end
 
+-- Only what came to its end has a rate that means something: who crashed half way may have been slow before.
+local function rates_count(row) return row.outcome == "ok" and row.examples_per_s ~= nil end
+
 -- The row that `row` is measured against: `says(row, rows)` gives it, or says of a row whether it is one; without it the
 -- one-GPU row of the same batch, the most alike in the rest of the grid.
 local function baseline_find(row, rows, keys, says)
@@ -122,7 +134,7 @@ local function baseline_find(row, rows, keys, says)
   for _, other in ipairs(rows) do
     local other_mode, other_batch = batch_of(other)
     local is = not says and gpu_count(other) == 1 or says and says(other, rows) == true
-    if is and other.examples_per_s and other.repetition == row.repetition and other_mode == mode and other_batch == batch then
+    if is and rates_count(other) and other.repetition == row.repetition and other_mode == mode and other_batch == batch then
       local alike = likeness(row, other, keys)
       if alike and (not best or alike > best_likeness) then best, best_likeness = other, alike end
     end
@@ -132,9 +144,9 @@ end
 
 local function speedups_fill(rows, keys, says)
   for _, row in ipairs(rows) do
-    local base = row.examples_per_s and baseline_find(row, rows, keys, says)
+    local base = rates_count(row) and baseline_find(row, rows, keys, says)
     row.baseline = row.baseline or false
-    if base and base.examples_per_s then
+    if base and rates_count(base) then
       base.baseline = true
       row.speedup = row.examples_per_s / base.examples_per_s
       row.efficiency = row.speedup * gpu_count(base) / gpu_count(row)
@@ -147,15 +159,22 @@ local function point_run(s, o)
   s.request.expect_oom = true
   local row, status, message, details = host.run_prepared(s, o)
   if row then return row end
-  if status == host.status_oom then return { outcome = "oom", message = message, oom = details, model = s.model } end
+  if status == host.status_oom then return host.result_refused(s, "oom", message, details) end
   if host.status_of_machine[status] then host.raise(status, message) end
   host.progress(("%s: %s\n"):format(s.what, message))
-  return { outcome = "error", message = message, model = s.model }
+  return host.result_refused(s, "error", message, details)
 end
 
 local function time_left(began, done, left)
   if done == 0 then return "" end
   return (", %d s left"):format(math.ceil((os.time() - began) / done * left))
+end
+
+-- A point that cannot be told from another is run again; said once.
+local function doubt_tell(w, s)
+  if not s.doubt or not w.resume or w.doubted then return end
+  w.doubted = true
+  host.remark(("%s: points are run again, for they cannot be compared with those of before: %s"):format(s.what, s.doubt))
 end
 
 -- One cell of the sweep `w` (what mgb.sweep found out at its start): its row, from the database or from a run.
@@ -167,17 +186,18 @@ local function cell_run(w, point, number, repetition)
   local s = host.prepare(what, o, all, 10)
   s.request.point = { sweep = w.name, sweep_settings = w.settings, settings = host.json(point_options(point, {})),
                       digest = point_digest(s, o), point = number - 1, repetition = repetition - 1, position = position - 1 }
+  doubt_tell(w, s)
   local row = w.resume and host.sweep_find(s.request.point)
   if row then
-    row = host.figures_name(row, s.graph)
-    row.model, row.resumed = s.model, true
+    row = host.result_recall(s, row)
+    row.resumed = true
   else
     host.progress(("cell %d of %d, %s%s"):format(position, w.total, point_text(point, w.keys),
                   time_left(w.began, w.done, w.total - position + 1)))
     host.restartable(("sweep %s, point %d of %d"):format(w.name, position, w.total))
     row = point_run(s, o)
     row.resumed = false
-    if row.close then row:close() end
+    row:close()
     w.done = w.done + 1
   end
   row.model_options = s.request.model_options

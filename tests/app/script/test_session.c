@@ -14,6 +14,8 @@ static struct {
     enum mgb_status open_fails, step_fails;
     int closed, opened;
     bool found;
+    int64_t crashed; /* the point found as crashed, from 1 */
+    double loss;     /* of a step; 0: 1 */
 } notes;
 
 static void note(const char *format, ...)
@@ -42,6 +44,8 @@ static enum mgb_status fake_open(void *context, struct script_session **out,
         note(" point=%lld repeat=%lld position=%lld %s", (long long)r->point->point,
              (long long)r->point->repeat, (long long)r->point->position, r->point->settings);
     note("\n");
+    if (notes.open_fails != MGB_OK)
+        *r->refused_run = 5;
     if (notes.open_fails == MGB_OOM)
         return mgb_fail_oom("/gpu:1", 300, 200, "the plan");
     if (notes.open_fails != MGB_OK)
@@ -74,7 +78,7 @@ static enum mgb_status fake_step(struct script_session *session, struct script_f
     *figures = (struct script_figures){.steps = 3,
                                        .median_ms = 2.5,
                                        .p95_ms = (double)NAN,
-                                       .loss = 1,
+                                       .loss = notes.loss != 0 ? notes.loss : 1,
                                        .examples_per_s = 100,
                                        .outcome = "ok",
                                        .log_complete = true};
@@ -92,7 +96,7 @@ static enum mgb_status fake_find(void *context, bool *found, struct script_figur
                                    .steps = 3,
                                    .median_ms = 2,
                                    .examples_per_s = 50 * (double)(point->point + 1),
-                                   .outcome = "ok"};
+                                   .outcome = notes.crashed == point->point + 1 ? "crashed" : "ok"};
     return MGB_OK;
 }
 
@@ -124,6 +128,8 @@ fake_query(void *context, const char *sql, const char *const *parameters, int co
     static const char *const values[] = {"9007199254740993", "0.5", "12", NULL};
     static const int types[] = {1, 2, 3, 5};
     (void)context;
+    if (strncmp(sql, "select ?", 8) != 0) /* of the program itself: nothing is stored */
+        return MGB_OK;
     note("query %s", sql);
     for (int i = 0; i < count; i++)
         note(" [%s]", parameters[i] ? parameters[i] : "NULL");
@@ -235,10 +241,41 @@ static void out_of_memory_is_a_result_when_it_is_expected(void **state)
     mgb_script_free(script);
 }
 
+#define GRID "grid = { gpus = { 1, 2 }, batch = { 4 } }"
+
+static void a_run_that_did_not_fit_has_its_row_and_no_weights(void **state)
+{
+    (void)state;
+    notes.open_fails = MGB_OOM;
+    run(SMALL "local r = mgb.run{ model = model, expect = 'oom' } assert(r.run_id == 5)\n"
+              "r:evaluate(mgb.data.random{})",
+        "evaluate: this run did not fit: the plan: out of memory on /gpu:1: 300 B needed, 200 B "
+        "available; use a smaller batch, move weights or slots elsewhere, or give the device more "
+        "memory",
+        NULL);
+    run(SMALL "local rows = mgb.sweep{ name = 's', model = model, " GRID " }\n"
+              "assert(rows[2].outcome == 'oom' and rows[2].run_id == 5 and rows[2].oom.needed == "
+              "300)",
+        NULL, NULL);
+}
+
+static void a_loss_that_is_not_a_number_is_not_missing(void **state)
+{
+    (void)state;
+    notes.loss = (double)NAN;
+    run(SMALL "local s <close> = mgb.session{ model = model } local seg = s:step(3)\n"
+              "assert(seg.loss ~= nil and seg.loss ~= seg.loss)",
+        NULL, NULL);
+    notes.loss = (double)INFINITY;
+    run(SMALL "local s <close> = mgb.session{ model = model } assert(s:step(3).loss == math.huge)",
+        NULL, NULL);
+}
+
 static void options_of_runs_are_checked(void **state)
 {
     (void)state;
     run("mgb.run{ modle = 'x' }", "mgb.run: unknown option 'modle' (did you mean 'model'?)", "");
+    run("mgb.sweep{ nam = 's' }", "mgb.sweep: unknown option 'nam' (did you mean 'name'?)", "");
     run("mgb.run()", "mgb.run: model: name or model expected, got nil", "");
     run(SMALL "mgb.run{ model = model, batch = '64' }",
         "mgb.run: batch: positive integer expected, got \"64\"", "");
@@ -267,8 +304,6 @@ static void options_of_runs_are_checked(void **state)
         "\"test\"?)",
         "");
 }
-
-#define GRID "grid = { gpus = { 1, 2 }, batch = { 4 } }"
 
 static void a_sweep_interleaves_its_repeats_and_fails_by_row(void **state)
 {
@@ -316,6 +351,22 @@ static void a_sweep_takes_finished_points_from_the_store(void **state)
               "and rows[1].baseline)",
         NULL, "at (end)\n");
     assert_int_equal(notes.opened, 0);
+}
+
+static void what_crashed_counts_for_nothing(void **state)
+{
+    (void)state;
+    const char *text =
+        SMALL "local rows = mgb.sweep{ name = 's', model = model, resume = true, grid = { gpus = { "
+              "1, 2, 4 } } }\n"
+              "local text = {} for i, r in ipairs(rows) do text[i] = r.outcome .. ' ' .. "
+              "tostring(r.speedup) end\n"
+              "error(table.concat(text, ', '), 0)";
+    notes.found = true;
+    notes.crashed = 1; /* as a baseline */
+    run(text, "crashed nil, ok nil, ok nil", NULL);
+    notes.crashed = 3; /* as a row */
+    run(text, "ok 1.0, ok 2.0, crashed nil", NULL);
 }
 
 /* A baseline is of the same model; the row's own repetition; or what the script says. */
@@ -371,9 +422,12 @@ int main(void)
         cmocka_unit_test_setup(a_closed_session_says_so, notes_clear),
         cmocka_unit_test_setup(refusals_keep_their_words_and_place, notes_clear),
         cmocka_unit_test_setup(out_of_memory_is_a_result_when_it_is_expected, notes_clear),
+        cmocka_unit_test_setup(a_run_that_did_not_fit_has_its_row_and_no_weights, notes_clear),
+        cmocka_unit_test_setup(a_loss_that_is_not_a_number_is_not_missing, notes_clear),
         cmocka_unit_test_setup(options_of_runs_are_checked, notes_clear),
         cmocka_unit_test_setup(a_sweep_interleaves_its_repeats_and_fails_by_row, notes_clear),
         cmocka_unit_test_setup(a_sweep_takes_finished_points_from_the_store, notes_clear),
+        cmocka_unit_test_setup(what_crashed_counts_for_nothing, notes_clear),
         cmocka_unit_test_setup(a_baseline_is_of_its_own_kind, notes_clear),
         cmocka_unit_test_setup(a_sweep_ends_where_the_machine_fails, notes_clear),
         cmocka_unit_test_setup(queries_come_back_as_rows_of_lua_values, notes_clear),
