@@ -22,7 +22,9 @@ static inline float mgb_exp(float x)
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
     p = p * r * r + r + 1.0f;
-    int32_t power = ((int32_t)n + 127) << 23;
+    uint32_t power; /* n is in the low bits of `shifted`, whatever x is: no cast of a NaN */
+    memcpy(&power, &shifted, sizeof power);
+    power = (power + 127) << 23;
     float scale;
     memcpy(&scale, &power, sizeof scale);
     float y = p * scale;
