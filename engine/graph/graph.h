@@ -35,6 +35,8 @@ enum mgb_section {
     X(RESHAPE, "reshape")                    /* x -> y; flatten and their gradients too */         \
     X(DROPOUT, "dropout")                    /* x -> y; its own gradient: dy -> dx, same key */    \
     X(ADD, "add")                            /* a, b -> y; also sums gradients at a fan-out */     \
+    X(ADD_VALUE, "add_value")                /* x, v -> y: a variable to every example */          \
+    X(ADD_VALUE_GRAD, "add_value_grad")      /* dy -> dv: the sum over the rows */                 \
     X(CONCAT, "concat")                      /* x... -> y */                                       \
     X(SLICE, "slice")                        /* x -> y; gradient of concat */                      \
     X(SOFTMAX_XENT, "softmax_cross_entropy") /* logits, label -> sum of losses */                  \

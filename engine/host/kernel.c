@@ -73,6 +73,8 @@ static void attributes_copy(union mgb_attributes *to, const struct mgb_node *nod
     case MGB_OP_DENSE_GRAD_W:
     case MGB_OP_RESHAPE:
     case MGB_OP_ADD:
+    case MGB_OP_ADD_VALUE:
+    case MGB_OP_ADD_VALUE_GRAD:
     case MGB_OP_SOFTMAX_XENT:
     case MGB_OP_SOFTMAX_XENT_GRAD:
     case MGB_OP_MSE:

@@ -290,7 +290,8 @@ for _, name in ipairs{ "softmax_cross_entropy", "mean_squared_error", "accuracy"
   }
 end
 
--- A bare variable: p = nn.parameter{ shape = {...} }; p() is its tensor, and p itself may stand for it in a call.
+-- A bare variable: p = nn.parameter{ shape = {...} }. nn.add(x, p) adds it to every example, the one use of it in this
+-- version; p() is the same tensor as p.
 define{
   name = "parameter", inputs = 0, options = { shape = "table!", init = "any" },
   prepare = function(what, o) o.init = initialiser_read(what, "init", o.init, "glorot_uniform") end,

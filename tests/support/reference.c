@@ -304,6 +304,19 @@ static void dropout(struct reference *r, const struct mgb_node *node, struct ope
     }
 }
 
+/* A variable to every row, and the sum over the rows. */
+static void values(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    bool back = node->kind == MGB_OP_ADD_VALUE_GRAD;
+    int64_t count = r->counts[back ? node->outputs[0] : node->inputs[1]];
+    for (int64_t row = 0; row < r->rows; row++)
+        for (int64_t i = 0; i < count; i++)
+            if (back)
+                o.out[0][i] += o.in[0][row * count + i];
+            else
+                o.out[0][row * count + i] = o.in[0][row * count + i] + o.in[1][i];
+}
+
 void reference_node(struct reference *r, const struct mgb_node *node)
 {
     struct operands o = {{0}, {0}};
@@ -346,6 +359,10 @@ void reference_node(struct reference *r, const struct mgb_node *node)
         break;
     case MGB_OP_DROPOUT:
         dropout(r, node, o);
+        break;
+    case MGB_OP_ADD_VALUE:
+    case MGB_OP_ADD_VALUE_GRAD:
+        values(r, node, o);
         break;
     case MGB_OP_ACTIVATION:
     case MGB_OP_ACTIVATION_GRAD:

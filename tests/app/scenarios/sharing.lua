@@ -97,6 +97,28 @@ S.rows{
            "examples per second of the view")
     S.equal(S.value("SELECT tower_rows FROM segment WHERE id = ?", r.segment_id), "[4,3,3]", "rows of each tower")
   end },
+  { "-", "a bare variable trains the same for every placement and any number of threads, and like on one GPU", function()
+    local model = nn.model("shifted", function(m)
+      local x, label = m:input("x", { 10 }), m:input("label", {}, "i32")
+      local shift = nn.parameter{ shape = { 10 }, name = "shift", init = "zeros" }
+      local logits = nn.dense{ units = 2, name = "logits" }(nn.tanh(nn.add(shift, x)))
+      m:output("logits", logits)
+      m:loss(nn.softmax_cross_entropy(logits, label))
+    end)
+    local options = { model = model, data = base.data, optimizer = base.optimizer, global_batch = 10 }
+    local wanted
+    for _, places in ipairs(S.combinations) do
+      for _, threads in ipairs{ 1, 2 } do
+        places.threads, places.gpus = threads, 3
+        local losses, digest = S.train(S.with(options, places), 5)
+        wanted = wanted or { digest = digest, loss = losses[5] }
+        S.equal(digest, wanted.digest, "digest")
+      end
+    end
+    local s <close> = mgb.session(S.with(options, { gpus = 1 }))
+    S.near(s:step(5).losses[5], wanted.loss, 1e-5, "loss on one GPU")
+    S.equal(s:values("shift/value")[1] ~= 0, true, "the variable trains")
+  end },
   { "36", "examples/s is total by time, never a mean of rates", function()
     local r = mgb.run(S.with(base, { gpus = 2, batch = 4, steps = 20, warmup = 0 }))
     local total, rates, n = 0, 0, 0

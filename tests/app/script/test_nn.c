@@ -72,6 +72,18 @@ static void a_layer_makes_its_variables_once(void **state)
                                    "end/kernel end/bias', names(s))");
 }
 
+static void a_bare_variable_is_added_to_every_example(void **state)
+{
+    (void)state;
+    passes(MODEL("local p = nn.parameter{ shape = { 10 }, name = 'shift' }\n"
+                 "y = nn.add(p, nn.add(x, p, p()))") "local s = model:summary()\n"
+                                                     "assert(s.parameters == 10 + 10 * 3 + 3)\n"
+                                                     "assert(names(s) == 'shift/value end/kernel "
+                                                     "end/bias', names(s))");
+    fails(MODEL("y = nn.add(x, nn.parameter{ shape = { 4 } })") "model:summary()",
+          "add_value 'add': 10 and 4 have different shapes");
+}
+
 static void a_layer_of_two_graphs_has_variables_in_each(void **state)
 {
     (void)state;
@@ -233,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_follow_the_options),
         cmocka_unit_test(a_layer_makes_its_variables_once),
+        cmocka_unit_test(a_bare_variable_is_added_to_every_example),
         cmocka_unit_test(a_layer_of_two_graphs_has_variables_in_each),
         cmocka_unit_test(scopes_and_parameters_have_their_names),
         cmocka_unit_test(a_model_is_a_layer),

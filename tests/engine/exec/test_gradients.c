@@ -2,6 +2,7 @@
  * operator's gradient and every fan-out sum is checked as the engine really combines them. The kinks of relu and maxima are
  * left to the kernels' own tests (tests/engine/host) and to the PyTorch goldens. */
 #include "tests/support/check.h"
+#include "tests/support/model.h"
 #include "tests/support/random_model.h"
 #include "tests/support/training.h"
 
@@ -61,10 +62,8 @@ static double slope_error(struct mgb_run *run, const struct mgb_source *source,
     return fabs((up - down) / (2 * (double)distance) - along) / (sqrt(length) + 1e-3);
 }
 
-static void model_check(uint64_t seed, const char *options)
+static void graph_check(struct mgb_graph *graph, uint64_t seed, const char *options)
 {
-    struct mgb_graph *graph;
-    assert_ok(random_model_make_smooth(&graph, seed));
     struct training_data data = training_data_make(graph, ROWS, false, seed);
     struct training training = {.graph = graph,
                                 .source = &data.source,
@@ -87,6 +86,44 @@ static void model_check(uint64_t seed, const char *options)
     mgb_run_close(run);
     training_data_done(&data);
     mgb_graph_free(graph);
+}
+
+static void model_check(uint64_t seed, const char *options)
+{
+    struct mgb_graph *graph;
+    assert_ok(random_model_make_smooth(&graph, seed));
+    graph_check(graph, seed, options);
+}
+
+/* Variables added to an image (twice, so that gradients meet) and to what a dense layer gives. */
+static struct mgb_graph *parameters_make(void)
+{
+    struct mgb_graph *graph = model_make("parameters");
+    struct mgb_window window = model_window(3, 1, MGB_SAME);
+    int x = model_input(graph, "image", SHAPE(3, 5, 7, 2)), label = model_label(graph, "label");
+    int mask = model_weight(graph, "mask", SHAPE(3, 5, 7, 3)),
+        shift = model_weight(graph, "shift", SHAPE(1, 70));
+    x = model_conv2d(graph, "conv2d", x, 3, &window, MGB_TANH);
+    assert_ok(mgb_op_add(graph, &x, "add", x, mask));
+    assert_ok(mgb_op_activation(graph, &x, "tanh", x, MGB_TANH));
+    assert_ok(mgb_op_add(graph, &x, "add", mask, x));
+    x = model_dense(graph, "dense", model_flatten(graph, x), 70, MGB_LINEAR);
+    assert_ok(mgb_op_add(graph, &x, "add", x, shift));
+    model_classify(graph, model_dense(graph, "logits", x, 3, MGB_LINEAR), label);
+    return graph;
+}
+
+static void gradients_of_bare_variables_are_slopes(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "gpus=1 global_batch=5",
+        "gpus=2 global_batch=5 strategy=outputs",
+        "gpus=3 global_batch=5 strategy=gradients",
+        "gpus=4 global_batch=5 strategy=allreduce",
+    };
+    for (int i = 0; i < 4; i++)
+        graph_check(parameters_make(), (uint64_t)i, options[i]);
 }
 
 static void gradients_are_slopes_on_one_tower(void **state)
@@ -114,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_slopes_on_one_tower),
         cmocka_unit_test(gradients_are_slopes_on_uneven_towers),
+        cmocka_unit_test(gradients_of_bare_variables_are_slopes),
     };
     return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }
