@@ -157,11 +157,11 @@ struct mgb_backend {
      * depend on the device. MGB_CAST_ROUND: f32 to f32 by way of the wire type; `to` may be `from` there only. */
     enum mgb_status (*cast)(struct mgb_queue *queue, void *to, const void *from, int64_t count,
                             enum mgb_wire_type type, enum mgb_cast way);
-    /* One call a collective: buffers[k] on queues[k], summed in place, in the order of k on every device (ring and tree
-     * may associate otherwise on GPUs, but the same on all). Optional; MGB_CAN_ALLREDUCE. */
+    /* One call a collective: buffers[k] on queues[k], summed in place, in the order of k on every device (a tree: each k
+     * takes the sums of 2k + 2 and 2k + 1, in that order; GPUs may associate otherwise, but the same on all). Optional; MGB_CAN_ALLREDUCE. */
     enum mgb_status (*allreduce)(struct mgb_queue *const *queues, float *const *buffers,
                                  int count_of_queues, int64_t count, enum mgb_allreduce algorithm);
-    /* The same of 16-bit numbers: added in f32, the sum rounded once, the same bits on all (GPUs may round partial sums
+    /* The same of 16-bit numbers: added in f32 in the order of k, the sum rounded once, the same bits on all (GPUs may round partial sums
      * too). Optional, with `allreduce`. */
     enum mgb_status (*allreduce_wire)(struct mgb_queue *const *queues, void *const *buffers,
                                       int count_of_queues, int64_t count,

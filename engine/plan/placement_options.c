@@ -51,7 +51,9 @@ static const struct mgb_option table[MGB_OPTION_COUNT] = {
            "where the optimizer runs and its slots live; the weights' home unless given"),
     OPTION(RELOCATION, "relocation", ENUM, relocation_names, O | G, "move",
            "clone leaves the original weights behind, as Keras does"),
-    OPTION(ALLREDUCE, "allreduce", ENUM, allreduce_names, A, "auto", "all-reduce algorithm"),
+    OPTION(ALLREDUCE, "allreduce", ENUM, allreduce_names, A, "auto",
+           "all-reduce algorithm; tree adds in the order of a binary tree; hierarchical needs "
+           "several machines"),
     OPTION(BUCKET_MIB, "bucket_mib", NUMBER, NULL, G | A, "25",
            "gradients travel in buckets of this many MiB"),
     OPTION(OVERLAP, "overlap", BOOL, NULL, G | A, "true",

@@ -108,8 +108,7 @@ static enum mgb_status refuse_setting(const struct mgb_resolver *resolver, enum 
 enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
 {
     const struct mgb_placement *p = resolver->asked;
-    bool other_algorithm =
-        p->allreduce == MGB_ALLREDUCE_TREE || p->allreduce == MGB_ALLREDUCE_HIERARCHICAL;
+    bool across = p->allreduce == MGB_ALLREDUCE_HIERARCHICAL;
     const struct {
         enum mgb_option_id id;
         bool wanted;
@@ -119,7 +118,10 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         {MGB_OPTION_PRECISION, p->precision != MGB_PRECISION_F32, "use f32"},
         {MGB_OPTION_RECOMPUTE, p->recompute != MGB_RECOMPUTE_NONE, "use none"},
         {MGB_OPTION_GRAPH, p->graph == MGB_CHOICE_YES, "use auto or false"},
-        {MGB_OPTION_ALLREDUCE, other_algorithm, "use auto, ring or nccl"},
+        {MGB_OPTION_ALLREDUCE, across,
+         "it sums in each of several machines first and this version runs on one: use auto, ring, "
+         "tree "
+         "or nccl"},
         {MGB_OPTION_HOSTS, p->hosts > 1, "use one host"},
     };
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++)

@@ -14,7 +14,13 @@
 static enum mgb_status value_fail(const struct mgb_option *option, const char *value,
                                   const char *possible)
 {
-    return mgb_fail(MGB_INVALID, "%s = %.60s: give %s", option->name, value, possible);
+    int length = (int)strlen(value), digits = (int)strspn(value, "-0123456789");
+    if (value[digits] == '.' &&
+        (int)strspn(value + digits + 1, "0123456789") == length - digits - 1)
+        while (length > digits && (value[length - 1] == '0' || value[length - 1] == '.'))
+            length--; /* scripts give 1.5 as 1.500000 */
+    return mgb_fail(MGB_INVALID, "%s = %.*s: give %s", option->name, length < 60 ? length : 60,
+                    value, possible);
 }
 
 /* --- setting --- */
@@ -166,9 +172,12 @@ static enum mgb_status set_gpus(struct mgb_placement *p, const struct mgb_option
     const char *c = value;
     int count;
     if (!strpbrk(value, ",{[")) {
+        /* A negative count is refused where the devices are known: mgb_resolve_towers. */
+        bool below = *c == '-';
+        c += below;
         if (!mgb_value_read_int(&count, &c, COUNT_MOST) || *c != '\0')
             return value_fail(option, value, "a count from 0, or ids in merge order, as 2,0,3");
-        p->gpus = count;
+        p->gpus = below ? -count : count;
         p->listed = 0;
         return MGB_OK;
     }

@@ -32,6 +32,16 @@ static enum mgb_status fail_missing(const struct mgb_resolver *resolver,
         wanted, present, mgb_device_format(name, missing));
 }
 
+/* A GPU that is listed too often. */
+static enum mgb_status fail_listed(const struct mgb_resolver *resolver, enum mgb_status status,
+                                   const char *what, int id)
+{
+    char wanted[LIST_SIZE], present[LIST_SIZE];
+    wanted_format(wanted, sizeof wanted, resolver->asked);
+    mgb_topology_list(present, sizeof present, resolver->topology);
+    return mgb_fail(status, "gpus: wanted %s, present %s; /gpu:%d %s", wanted, present, id, what);
+}
+
 /* A further logical device on the physical GPU of `device` that no tower has; or -1. */
 static int find_sibling(const struct mgb_resolver *resolver, const bool *taken, int device)
 {
@@ -54,16 +64,14 @@ static enum mgb_status tower_place(struct mgb_resolver *resolver, bool *taken, i
         return fail_missing(resolver, name);
     if (taken[device]) {
         if (!resolver->asked->logical)
-            return mgb_fail(
-                MGB_INVALID,
-                "gpus: /gpu:%d is listed twice; give logical = true to run several towers on "
-                "one GPU",
-                id);
+            return fail_listed(resolver, MGB_INVALID,
+                               "is listed twice; give logical = true to run several towers on one "
+                               "GPU",
+                               id);
         device = find_sibling(resolver, taken, device);
         if (device < 0)
-            return mgb_fail(MGB_MISSING,
-                            "gpus: /gpu:%d is listed more often than it has logical devices here",
-                            id);
+            return fail_listed(resolver, MGB_MISSING,
+                               "is listed more often than it has logical devices here", id);
     }
     taken[device] = true;
     resolver->towers[tower] = device;
@@ -123,8 +131,13 @@ enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver)
 {
     const struct mgb_placement *asked = resolver->asked;
     int count = asked->listed > 0 ? asked->listed : asked->gpus;
+    char present[LIST_SIZE];
     if (count < 0 || asked->listed < 0)
-        return mgb_fail(MGB_INVALID, "gpus = %d: give a count from 0, or a list of ids", count);
+        return mgb_fail(
+            MGB_INVALID,
+            "gpus = %d: wanted a count from 0, or ids in merge order, as 2,0,3; present "
+            "%s",
+            count, mgb_topology_list(present, sizeof present, resolver->topology));
     if (asked->listed == 0 &&
         count > resolver->topology->device_count) /* before arrays of that size are made */
         return fail_missing(resolver, (struct mgb_device_name){
@@ -133,8 +146,10 @@ enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver)
         count = 1;
     if (resolver->graph->towers_built > 0 && resolver->graph->towers_built != count)
         return mgb_fail(MGB_INVALID,
-                        "gpus: model '%s' was built for %d towers (build = \"tower\"), not %d",
-                        resolver->graph->name, resolver->graph->towers_built, count);
+                        "gpus: model '%s' was built for %d towers (build = \"tower\"), not %d; its "
+                        "builder runs once a tower: open a new session or run with gpus = %d, or "
+                        "build it without build = \"tower\"",
+                        resolver->graph->name, resolver->graph->towers_built, count, count);
     resolver->towers = mgb_pool_alloc(resolver->pool, (size_t)count * sizeof *resolver->towers);
     if (!resolver->towers)
         return mgb_fail(MGB_NO_MEMORY, "placement: out of memory");
@@ -185,7 +200,7 @@ static const char *nccl_obstacle(const struct mgb_resolver *resolver, char *out,
     return NULL;
 }
 
-/* "auto" is NCCL where it can serve real GPUs, else the ring. */
+/* "auto" is NCCL where it can serve real GPUs, else the ring; a tree of our own is for CPU devices. */
 static void resolve_allreduce(struct mgb_resolver *resolver)
 {
     struct mgb_effective *out = resolver->out;
@@ -195,6 +210,13 @@ static void resolve_allreduce(struct mgb_resolver *resolver)
     out->allreduce = resolver->asked->allreduce;
     if (out->allreduce == MGB_ALLREDUCE_AUTO)
         out->allreduce = cuda && !obstacle ? MGB_ALLREDUCE_NCCL : MGB_ALLREDUCE_RING;
+    if (out->allreduce == MGB_ALLREDUCE_TREE && cuda) {
+        out->allreduce = obstacle ? MGB_ALLREDUCE_RING : MGB_ALLREDUCE_NCCL;
+        mgb_format(out->gave_way, sizeof out->gave_way, "allreduce = tree: among GPUs %s",
+                   obstacle ? "that are shared ring serves"
+                            : "NCCL chooses its own algorithm; nccl serves");
+        return;
+    }
     if (out->allreduce == MGB_ALLREDUCE_NCCL && obstacle) {
         out->allreduce = MGB_ALLREDUCE_RING;
         mgb_format(out->gave_way, sizeof out->gave_way, "allreduce = nccl: %s; ring serves",

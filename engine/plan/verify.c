@@ -120,7 +120,8 @@ static enum mgb_status rules_apply(struct mgb_verifier *v)
     MGB_TRY(mgb_verify_races(v));
     MGB_TRY(mgb_verify_contents(v));
     MGB_TRY(mgb_verify_layout(v));
-    return mgb_verify_commit(v);
+    MGB_TRY(mgb_verify_commit(v));
+    return mgb_verify_updates(v);
 }
 
 enum mgb_status mgb_plan_verify(const struct mgb_plan *plan)

@@ -58,5 +58,7 @@ enum mgb_status
 mgb_verify_layout(const struct mgb_verifier *v); /* declared lifetimes, lasting buffers apart */
 enum mgb_status
 mgb_verify_commit(const struct mgb_verifier *v); /* no update before the last gradient */
+enum mgb_status
+mgb_verify_updates(const struct mgb_verifier *v); /* every trained variable once, nothing frozen */
 
 #endif

@@ -52,8 +52,8 @@ local r = mgb.run{ model = $small, gpus = 2, batch = 2, steps = 2, warmup = 0, b
 print(r.outcome, r.steps)
 LUA
 expect 0 'false	usable.lua:2: gpus: wanted /gpu:0 ... /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15; there is no /gpu:16; ask for fewer, or 0 for one tower on /cpu:0
-false	usable.lua:2: mgb.run: gpus = -1: give a count from 0, or ids in merge order, as 2,0,3
-false	usable.lua:2: gpus: /gpu:1 is listed twice; give logical = true to run several towers on one GPU
+false	usable.lua:2: gpus = -1: wanted a count from 0, or ids in merge order, as 2,0,3; present /cpu:0 /gpu:0 ... /gpu:15
+false	usable.lua:2: gpus: wanted /gpu:1 /gpu:1, present /cpu:0 /gpu:0 ... /gpu:15; /gpu:1 is listed twice; give logical = true to run several towers on one GPU
 ok	2' '' mgbench --quiet -e usable.lua
 
 # A locale with a decimal comma changes no number, in or out.

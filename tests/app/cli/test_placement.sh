@@ -47,8 +47,8 @@ done
 export MGBENCH_DB=refused.db MGBENCH_CPU_DEVICES=16
 expect 4 '' "mgbench: gpus: wanted /gpu:0 ... /gpu:16, present /cpu:0 /gpu:0 ... /gpu:15; there is no /gpu:16; ask for fewer, or 0 for one tower on /cpu:0" \
     mgbench run mlp $host --gpus 17
-expect 2 '' "mgbench: gpus = -1: give a count from 0, or ids in merge order, as 2,0,3" mgbench run mlp $host --gpus -1
-expect 2 '' "mgbench: gpus: /gpu:2 is listed twice; give logical = true to run several towers on one GPU" \
+expect 2 '' "mgbench: gpus = -1: wanted a count from 0, or ids in merge order, as 2,0,3; present /cpu:0 /gpu:0 ... /gpu:15" mgbench run mlp $host --gpus -1
+expect 2 '' "mgbench: gpus: wanted /gpu:2 /gpu:2, present /cpu:0 /gpu:0 ... /gpu:15; /gpu:2 is listed twice; give logical = true to run several towers on one GPU" \
     mgbench run mlp $host --gpus 2,2
 expect 2 '' "mgbench: batch = 0: give a whole number from 1" mgbench run mlp $host --batch 0
 expect 2 '' "mgbench: --batch and --global-batch exclude each other: examples for each GPU, or of all together" \

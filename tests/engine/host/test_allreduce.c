@@ -3,6 +3,7 @@
 
 #include "engine/base/random.h"
 #include "tests/support/rig.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -92,6 +93,67 @@ static void the_sum_has_the_bits_of_a_reduce_in_tower_order(void **state)
     }
 }
 
+/* Tower k takes the sums of 2k + 2 and 2k + 1: the same bits on all whoever comes when, and the ring's sum to 1e-6. */
+static void a_tree_adds_in_its_own_order_and_agrees_with_the_ring(void **state)
+{
+    (void)state;
+    static const int counts[] = {2, 3, 5, 8, 12};
+    struct towers t;
+    uint32_t seed = 7;
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        towers_open(&t, counts[c]);
+        float *spoil = calloc(MOST, 4 * 4096), *tree = calloc(MOST * COUNT, sizeof *tree);
+        towers_fill(&t);
+        for (int k = t.count - 1; k >= 0; k--)
+            for (int64_t i = 0; i < COUNT; i++) {
+                float sum = t.buffers[0][k][i];
+                for (int child = 2 * k + 2; child > 2 * k; child--)
+                    sum = child < t.count ? sum + tree[child * COUNT + i] : sum;
+                tree[k * COUNT + i] = sum;
+            }
+        delays_push(&t, spoil, &seed);
+        assert_ok(host->allreduce(t.queues, t.buffers[0], t.count, COUNT, MGB_ALLREDUCE_TREE));
+        assert_ok(host->drain(t.rig.context, 60000000000));
+        for (int k = 0; k < t.count; k++)
+            assert_memory_equal(t.buffers[0][k], tree, sizeof(float) * COUNT);
+        for (int64_t i = 0; i < COUNT; i++)
+            assert_true(fabsf(tree[i] - t.wanted[0][i]) <= 1e-6f * (float)t.count);
+        free(spoil);
+        free(tree);
+        towers_close(&t);
+    }
+}
+
+/* Added in f32 in tower order and rounded once. */
+static void numbers_of_16_bits_are_added_in_f32(void **state)
+{
+    (void)state;
+    struct towers t;
+    towers_open(&t, 5);
+    for (int type = MGB_WIRE_F16; type <= MGB_WIRE_BF16; type++) {
+        static uint16_t wanted[COUNT];
+        static float sum[COUNT], part[COUNT];
+        void *buffers[5];
+        towers_fill(&t);
+        for (int k = 0; k < t.count; k++) {
+            buffers[k] = t.buffers[1][k];
+            mgb_host_cpu_kernels.cast(buffers[k], t.buffers[0][k], COUNT, (enum mgb_wire_type)type,
+                                      MGB_CAST_NARROW);
+            mgb_host_cpu_kernels.cast(part, buffers[k], COUNT, (enum mgb_wire_type)type,
+                                      MGB_CAST_WIDEN);
+            for (int i = 0; i < COUNT; i++)
+                sum[i] = k == 0 ? part[i] : sum[i] + part[i];
+        }
+        mgb_host_cpu_kernels.cast(wanted, sum, COUNT, (enum mgb_wire_type)type, MGB_CAST_NARROW);
+        assert_ok(host->allreduce_wire(t.queues, buffers, t.count, COUNT, MGB_ALLREDUCE_RING,
+                                       (enum mgb_wire_type)type));
+        assert_ok(host->drain(t.rig.context, 60000000000));
+        for (int k = 0; k < t.count; k++)
+            assert_memory_equal(buffers[k], wanted, sizeof wanted);
+    }
+    towers_close(&t);
+}
+
 /* More meetings in a step than there are places for: the submitter waits, and the next step has room. */
 static void more_collectives_than_places_are_all_done(void **state)
 {
@@ -154,6 +216,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sum_has_the_bits_of_a_reduce_in_tower_order),
+        cmocka_unit_test(a_tree_adds_in_its_own_order_and_agrees_with_the_ring),
+        cmocka_unit_test(numbers_of_16_bits_are_added_in_f32),
         cmocka_unit_test(more_collectives_than_places_are_all_done),
         cmocka_unit_test(overlapping_groups_do_not_lock_up),
     };

@@ -104,7 +104,8 @@ static void wrong_values_are_refused_with_what_is_possible(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"gpus", "-1", "gpus = -1: give a count from 0, or ids in merge order, as 2,0,3"},
+        {"gpus", "--1", "gpus = --1: give a count from 0, or ids in merge order, as 2,0,3"},
+        {"gpus", "1.500000", "gpus = 1.5: give a count"},
         {"gpus", "2,-1", "gpus = 2,-1: give a count"},
         {"gpus", "{}", "gpus = {}: give at least one id"},
         {"gpus", "[ ]", "at least one id"},

@@ -334,7 +334,10 @@ static void the_first_listed_id_is_the_merge_gpu(void **state)
 static void a_duplicate_is_refused_by_name_unless_logical(void **state)
 {
     (void)state;
+    refused("gpus=0,0", MGB_INVALID, "wanted /gpu:0 /gpu:0, present /cpu:0 /gpu:0");
     refused("gpus=0,0", MGB_INVALID, "/gpu:0 is listed twice; give logical = true");
+    refused("gpus=-1", MGB_INVALID,
+            "gpus = -1: wanted a count from 0, or ids in merge order, as 2,0,3; present /cpu:0 ");
     refused("gpus=3,1,3", MGB_INVALID, "/gpu:3 is listed twice");
     refused("gpus=0,0 logical=true", MGB_MISSING, "listed more often than it has logical devices");
     devices[2].physical = 0; /* /gpu:1 is a second logical device on it */
@@ -452,9 +455,9 @@ static void what_this_version_lacks_is_said(void **state)
                 lacking[i] + name + 1);
         refused(options, MGB_UNSUPPORTED, words);
     }
-    refused("gpus=2 strategy=allreduce allreduce=tree", MGB_UNSUPPORTED, "allreduce = tree");
     refused("gpus=2 strategy=allreduce allreduce=hierarchical", MGB_UNSUPPORTED,
-            "use auto, ring or nccl");
+            "allreduce = hierarchical is not supported in this version; it sums in each of several "
+            "machines first");
 }
 
 static void threads_are_given_or_divided(void **state)

@@ -245,6 +245,61 @@ static void a_result_that_did_not_arrive(void **state)
     fixture_reject(&f, "not there at the end");
 }
 
+/* The n-th weight that the first update writes, its gradient after it; plain SGD has no slots. */
+static struct mgb_operand *update_item(struct mgb_plan *plan, int n)
+{
+    return operand_of(plan, plan_find_task(plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0), 2 * n);
+}
+
+static void a_variable_that_is_updated_twice(void **state)
+{
+    (void)state;
+    static const struct plan_setup *const setups[] = {&meeting, &mirrored};
+    for (int s = 0; s < 2; s++) {
+        struct fixture f = fixture_make(setups[s]);
+        update_item(f.plan, 1)[0] = update_item(f.plan, 0)[0];
+        update_item(f.plan, 1)[1] = update_item(f.plan, 0)[1];
+        fixture_reject(&f, "is updated 2 times in a step, not 1");
+    }
+}
+
+static void a_variable_that_is_forgotten(void **state)
+{
+    (void)state; /* at home, mirrored, and on a visit to another device */
+    struct plan_setup visiting = meeting;
+    visiting.update = 2;
+    const struct plan_setup *const setups[] = {&meeting, &mirrored, &visiting};
+    for (int s = 0; s < 3; s++) {
+        struct fixture f = fixture_make(setups[s]);
+        f.plan->tasks[plan_find_task(f.plan, MGB_TASK_UPDATE, MGB_PHASE_UPDATE, 0)].operand_count -=
+            2;
+        fixture_reject(&f, "is updated 0 times in a step, not 1");
+    }
+}
+
+static void a_frozen_variable_that_is_updated(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_make(&meeting);
+    f.graph->variables[0].info.trainable = false;
+    fixture_reject(&f, "not trained, on device 1 is updated 1 times in a step, not 0");
+}
+
+static void a_replica_that_misses_the_next_step(void **state)
+{
+    (void)state;
+    struct mgb_plan *plan;
+    struct fixture f = {.graph = model_mlp()};
+    plan_world_make(&f.world, f.graph, &meeting);
+    f.world.placement->staged = true;
+    assert_ok(mgb_plan_make(&plan, &f.world.request));
+    assert_ok(mgb_plan_verify(plan));
+    f.plan = plan;
+    int stage = plan_find_task(plan, MGB_TASK_COPY, MGB_PHASE_FETCH, 0);
+    operand_of(plan, stage, 0)->bytes = operand_of(plan, stage, 1)->bytes = 4;
+    fixture_reject(&f, "is not fetched for the next step");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +320,10 @@ int main(void)
         cmocka_unit_test(an_update_before_the_last_gradient),
         cmocka_unit_test(rows_that_nobody_takes),
         cmocka_unit_test(a_result_that_did_not_arrive),
+        cmocka_unit_test(a_variable_that_is_updated_twice),
+        cmocka_unit_test(a_variable_that_is_forgotten),
+        cmocka_unit_test(a_frozen_variable_that_is_updated),
+        cmocka_unit_test(a_replica_that_misses_the_next_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
