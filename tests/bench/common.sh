@@ -9,6 +9,9 @@ bench_steps=${MGB_BENCH_STEPS:-20}
 # The time of a step by default; cpu_ms where other programs keep the machine busy, min_ms for the least disturbed step.
 bench_figure=${MGB_BENCH_FIGURE:-median_ms}
 
+# A pair during which other programs take more than so many percent of the machine is run again, up to 20 times.
+bench_quiet=${MGB_BENCH_QUIET:-100}
+
 bench_need() {
     for bench_file in "$@"; do
         [ -x "$bench_file" ] && continue
@@ -19,5 +22,5 @@ bench_need() {
 
 # bench_compare OPTION... -- A... -- B...: the comparison's line.
 bench_compare() {
-    "$bench_build/tests/bench_pairs" -n "$bench_pairs" "$@"
+    "$bench_build/tests/bench_pairs" -n "$bench_pairs" -q "$bench_quiet" "$@"
 }

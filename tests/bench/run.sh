@@ -2,7 +2,8 @@
 # All benches in turn as a table: what was run, the figure, its 95 % interval, the goal, and whether the bound that counts
 # keeps to it. Not a test: times on a busy machine mean nothing, so look at the load that is printed first.
 #     tests/bench/run.sh [BUILD FOLDER] [PAIRS] [PEER SCRIPT]
-# MGB_BENCH_STEPS: steps a run (20); MGB_BENCH_FIGURE: median_ms, min_ms, tenth_ms or cpu_ms (see figures.h).
+# MGB_BENCH_STEPS: steps a run (20); MGB_BENCH_FIGURE: median_ms, min_ms, tenth_ms or cpu_ms (see figures.h); MGB_BENCH_QUIET: percent of
+# the machine that other programs may take before a pair is run again.
 set -eu
 # shellcheck source=common.sh
 . "$(dirname "$0")/common.sh"
