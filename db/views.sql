@@ -209,15 +209,17 @@ SELECT r.id AS run_id,
   JOIN machine AS h ON h.id = r.machine_id
   LEFT JOIN segment_stat AS st ON st.segment_id = s.id;
 
--- Speed-up (rate against the baseline's) and efficiency (speed-up / gpus). The baseline is the newest one-GPU segment
--- that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch: per GPU
--- in weak scaling, in all in strong scaling. NULL without one.
+-- Speed-up (median time an example of the baseline by that of the segment, so that one stalled step changes nothing) and
+-- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is the newest one-GPU
+-- segment that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch:
+-- per GPU in weak scaling, in all in strong scaling. NULL without one.
 CREATE VIEW scaling AS
 WITH rated AS (
     SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.batch_mode,
            CASE s.batch_mode WHEN 'strong' THEN s.global_batch ELSE s.batch_per_gpu END AS batch,
            s.batch_per_gpu, s.global_batch, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge,
            st.median_ns / 1e6 AS step_ms_median,
+           st.median_ns * 1.0 / nullif(s.global_batch, 0) AS example_ns,
            st.examples * 1e9 / st.timed_ns AS examples_per_s
       FROM segment AS s
       JOIN run AS r ON r.id = s.run_id
@@ -235,8 +237,8 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
        x.step_ms_median, x.examples_per_s,
        b.segment_id AS baseline_segment_id,
        b.examples_per_s AS baseline_examples_per_s,
-       x.examples_per_s / b.examples_per_s AS speedup,
-       x.examples_per_s / b.examples_per_s / x.gpus AS efficiency
+       b.example_ns / nullif(x.example_ns, 0) AS speedup,
+       b.example_ns / nullif(x.example_ns, 0) / x.gpus AS efficiency
   FROM rated AS x
   JOIN model AS m ON m.id = x.model_id
   JOIN machine AS h ON h.id = x.machine_id
@@ -246,7 +248,8 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
        AND b.batch IS x.batch
  WHERE x.gpus >= 1;
 
--- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well.
+-- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well. What
+-- the model's own device scopes say belongs to it; segments for which another place was asked are in none of the four.
 CREATE VIEW placement AS
 WITH newest AS (
     SELECT r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy, s.gpus, s.batch_mode,
@@ -259,6 +262,10 @@ WITH newest AS (
       JOIN run AS r ON r.id = s.run_id
       JOIN segment_stat AS st ON st.segment_id = s.id
      WHERE s.outcome = 'ok' AND st.median_ns IS NOT NULL AND s.cpu_relocation IS NOT NULL AND s.cpu_merge IS NOT NULL
+       AND s.asked_like IS NULL AND s.asked_join_at IS NULL AND s.asked_loss_at IS NULL AND s.asked_sum_at IS NULL
+       AND s.asked_update_at IS NULL AND s.asked_weights_at IS NULL
+       AND (s.asked_merge_at IS NULL OR (s.cpu_merge = 1 AND s.asked_merge_at = '/cpu:0')
+            OR (s.cpu_merge = 0 AND instr(s.gpu_list, '["' || s.asked_merge_at || '"') = 1)) -- the first listed
 )
 SELECT m.name AS model, m.options AS model_options, h.name AS machine, n.backend, n.simulated, n.precision, n.strategy,
        n.gpus, n.batch_mode, n.batch_per_gpu, n.global_batch,

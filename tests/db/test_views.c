@@ -181,6 +181,48 @@ static void a_strategy_without_the_flags_is_not_in_placement(void **state)
     assert_int_equal(database_int(*state, "SELECT cpu_merge IS NULL FROM run_summary"), 1);
 }
 
+/* Whether a newer segment like `record` is one of the flags' four. */
+static void placement_counts(void **state, const struct mgb_record_segment *record, int64_t wanted)
+{
+    static int64_t wall_ms = 10; /* tells it from those before */
+    char query[120];
+    segment_make(record, ++wall_ms);
+    snprintf(query, sizeof query, "SELECT count(*) FROM placement WHERE reloc_off_merge_%s = %lld",
+             record->effective.cpu_merge.value ? "cpu" : "gpu", (long long)wall_ms);
+    assert_int_equal(database_int(*state, query), wanted);
+}
+
+static void places_asked_for_otherwise_are_in_none_of_the_four(void **state)
+{
+    struct mgb_record_segment plain = database_segment(run);
+    plain.asked.weights_at = plain.asked.merge_at = plain.asked.join_at = plain.asked.loss_at = NULL;
+    plain.asked.sum_at = plain.asked.update_at = plain.asked.like = NULL;
+    placement_counts(state, &plain, 1);
+    const char **asked[] = {&plain.asked.weights_at, &plain.asked.join_at, &plain.asked.loss_at,
+                            &plain.asked.sum_at, &plain.asked.update_at};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        *asked[i] = "/gpu:1";
+        placement_counts(state, &plain, 0);
+        *asked[i] = NULL;
+    }
+    plain.asked.like = "keras";
+    placement_counts(state, &plain, 0);
+}
+
+static void merge_at_counts_where_it_says_what_the_flag_says(void **state)
+{
+    struct mgb_record_segment plain = database_segment(run);
+    plain.effective.gpu_list = "[\"/gpu:1\",\"/gpu:0\"]";
+    plain.asked.merge_at = "/cpu:0";
+    placement_counts(state, &plain, 1);
+    plain.effective.cpu_merge.value = 0;
+    placement_counts(state, &plain, 0);
+    plain.asked.merge_at = "/gpu:0";
+    placement_counts(state, &plain, 0);
+    plain.asked.merge_at = "/gpu:1";
+    placement_counts(state, &plain, 1);
+}
+
 static struct mgb_record_segment sized(int64_t gpus, const char *mode, int64_t per_gpu)
 {
     struct mgb_record_segment record = database_segment(run);
@@ -221,6 +263,18 @@ static void strong_scaling_compares_the_same_global_batch(void **state)
     segment_make(&two, 80);
     close_to(state, "SELECT speedup FROM scaling WHERE gpus = 2", 1.25);
     close_to(state, "SELECT efficiency FROM scaling WHERE gpus = 2", 0.625);
+}
+
+static void a_stalled_step_does_not_change_the_speed_up(void **state)
+{
+    int64_t segment;
+    struct mgb_record_segment alone = sized(1, "weak", 32), two = sized(2, "weak", 32);
+    segment_make(&alone, 100);
+    assert_ok(mgb_store_begin_segment(&segment, store, &two));
+    steps_put(segment, (int64_t[]){100, 100, 100, 100, 9000}, 5, 0, 64);
+    segment_finish(segment, MGB_OUTCOME_OK);
+    close_to(state, "SELECT speedup FROM scaling WHERE gpus = 2", 2);
+    close_to(state, "SELECT examples_per_s FROM scaling WHERE gpus = 2", 320 / 9.4);
 }
 
 static void phase_shares_are_of_the_timed_steps_wall_time(void **state)
@@ -276,6 +330,9 @@ int main(void)
         VIEWS_TEST(the_peak_is_that_of_the_fullest_device),
         VIEWS_TEST(placement_shows_the_four_places_side_by_side),
         VIEWS_TEST(a_strategy_without_the_flags_is_not_in_placement),
+        VIEWS_TEST(places_asked_for_otherwise_are_in_none_of_the_four),
+        VIEWS_TEST(merge_at_counts_where_it_says_what_the_flag_says),
+        VIEWS_TEST(a_stalled_step_does_not_change_the_speed_up),
         VIEWS_TEST(scaling_is_against_one_gpu_of_the_same_batch),
         VIEWS_TEST(strong_scaling_compares_the_same_global_batch),
         VIEWS_TEST(phase_shares_are_of_the_timed_steps_wall_time),
