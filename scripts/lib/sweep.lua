@@ -142,13 +142,16 @@ local function baseline_find(row, rows, keys, says)
   return best
 end
 
+-- Median step time by examples a step: one stalled step must not decide what a GPU more is worth.
+local function example_ms(row) return row.step_ms.median / row.global_batch end
+
 local function speedups_fill(rows, keys, says)
   for _, row in ipairs(rows) do
     local base = rates_count(row) and baseline_find(row, rows, keys, says)
     row.baseline = row.baseline or false
     if base and rates_count(base) then
       base.baseline = true
-      row.speedup = row.examples_per_s / base.examples_per_s
+      row.speedup = example_ms(base) / example_ms(row)
       row.efficiency = row.speedup * gpu_count(base) / gpu_count(row)
     end
   end
