@@ -3,6 +3,7 @@
 #include "app/script/paths.h"
 #include "app/script/state.h"
 #include "db/query.h"
+#include <mgb/run.h>
 #include <stdlib.h>
 
 static void row_add(struct mgb_table *table, const char *what, const char *value)
@@ -26,6 +27,23 @@ static void database_add(struct mgb_table *table, const struct mgb_invocation *i
     free(data);
 }
 
+/* What CPU devices stand on, "oneDNN 2.7.3, ..."; the CUDA plugin is not loaded for it. */
+static void libraries_add(struct mgb_table *table)
+{
+    char members[256], text[256];
+    size_t used = 0;
+    if (mgb_backend_versions(members, sizeof members, "host") != MGB_OK)
+        return;
+    for (const char *at = members; *at && used + 3 < sizeof text; at++) {
+        if (*at == ':' || *at == ',')
+            used += (size_t)sprintf(text + used, *at == ',' ? ", " : " ");
+        else if (*at != '"')
+            text[used++] = *at;
+    }
+    text[used] = '\0';
+    row_add(table, "backend host", text);
+}
+
 static int info_run(struct mgb_invocation *in)
 {
     static const char *const names[] = {"what", "value"};
@@ -35,6 +53,7 @@ static int info_run(struct mgb_invocation *in)
     row_add(table, "version", MGB_VERSION);
     row_add(table, "sqlite", mgb_db_library_version());
     row_add(table, "lua", mgb_script_lua_version());
+    libraries_add(table);
     database_add(table, in);
     path_add(table, "configuration", mgb_paths_config());
     path_add(table, "data", mgb_paths_data());
