@@ -1,5 +1,6 @@
 /* Help texts. See help.h. */
 #include "app/cli/help.h"
+#include "app/cli/later.h"
 
 void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
 {
@@ -22,7 +23,10 @@ void mgb_help_print_all(FILE *out, bool with_flags)
     for (const struct mgb_command *const *c = mgb_commands; *c; c++)
         fprintf(out, "  %-24s%s\n", (*c)->name, (*c)->summary);
     if (with_flags) {
-        fputs("\noptions of every command:\n", out);
+        fputs("\nlater (not in this version; each tells what to use instead):\n ", out);
+        for (const struct mgb_later_command *c = mgb_later_commands; c->name; c++)
+            fprintf(out, "%s %s", c == mgb_later_commands + 10 ? "\n " : "", c->name);
+        fputs("\n\noptions of every command:\n", out);
         mgb_help_print_flags(out, mgb_global_flags);
         fputs("\nexit codes: 0 done, 1 a run or script failed, 2 wrong usage, 3 slower than asked "
               "for, 4 hardware or\n"

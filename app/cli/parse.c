@@ -3,6 +3,8 @@
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/progress.h"
+#include "app/cli/later.h"
 #include <mgb/text.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *form
         return code;
     va_list args;
     va_start(args, format);
+    mgb_cli_progress_clear();
     fprintf(stderr, "%s: ", in->program);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
@@ -207,10 +210,16 @@ static int command_take(struct reader *r, const char *name)
     in->command = command_find(name);
     if (in->command)
         return -1;
+    const struct mgb_later_command *later = mgb_later_find(name);
+    if (later)
+        return mgb_cli_complain(in, MGB_EXIT_UNAVAILABLE,
+                                "%s: not in this version; use instead: %s", name, later->instead);
     const char *names[64];
     int count = 0;
     for (const struct mgb_command *const *c = mgb_commands; *c && count < 64; c++)
         names[count++] = (*c)->name;
+    for (const struct mgb_later_command *c = mgb_later_commands; c->name && count < 64; c++)
+        names[count++] = c->name;
     const char *near = mgb_nearest_name(name, names, count);
     return mgb_cli_complain(in, MGB_EXIT_USAGE,
                             near ? "unknown command '%s' (did you mean '%s'?)"
