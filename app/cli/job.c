@@ -19,7 +19,7 @@ static void job_stop(void *context)
 }
 
 static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words, int count,
-                               char **text)
+                               char **text, enum mgb_status *refused)
 {
     const struct mgb_invocation *in = job->in;
     struct mgb_script_settings settings = {.lua_path = in->lua_path,
@@ -35,8 +35,11 @@ static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words
     mgb_interrupt_target(job_stop, &running);
     enum mgb_status status = mgb_script_run_inner(running.script, mgb_lua_cli);
     mgb_interrupt_target(NULL, NULL);
+    const struct mgb_script_error *error = mgb_script_error_get(running.script);
     if (status != MGB_OK)
-        *text = strdup(mgb_script_error_get(running.script)->text);
+        *text = strdup(error->text);
+    if (status != MGB_OK && error->usage)
+        *refused = MGB_INVALID;
     char message[512];
     snprintf(message, sizeof message, "%s", mgb_message_get());
     mgb_script_free(running.script); /* closes its sessions */
@@ -50,7 +53,8 @@ enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct m
 }
 
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
-                                const struct mgb_cli_settings *settings, char **text)
+                                const struct mgb_cli_settings *settings, char **text,
+                                enum mgb_status *refused)
 {
     *text = NULL;
     const char **words = calloc((size_t)settings->count + 3, sizeof *words);
@@ -61,7 +65,7 @@ enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
     words[2] = job->in->format == MGB_TABLE_TEXT ? "text" : "rows";
     for (int i = 0; i < settings->count; i++)
         words[i + 3] = settings->words[i];
-    enum mgb_status status = job_run(job, words, settings->count + 3, text);
+    enum mgb_status status = job_run(job, words, settings->count + 3, text, refused);
     free(words);
     return status;
 }
@@ -70,8 +74,8 @@ int mgb_cli_job_complain(const struct mgb_invocation *in, enum mgb_status status
                          enum mgb_status refused, const char *text)
 {
     if (status == MGB_INTERRUPTED) {
-        if (!in->quiet && !mgb_interrupt_pipe_closed())
-            fprintf(stderr, "%s: interrupted; what was recorded is kept\n", in->program);
+        if (!in->quiet)
+            mgb_cli_complain(in, MGB_EXIT_INTERRUPTED, "interrupted; what was recorded is kept");
         return MGB_EXIT_INTERRUPTED;
     }
     int code = refused != MGB_OK ? mgb_cli_refusal_code(refused) : mgb_cli_exit_code(status);

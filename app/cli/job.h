@@ -18,9 +18,11 @@ struct mgb_cli_job {
 /* Reads the flags; MGB_INVALID when they or the model's name, the first word, cannot be. */
 enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct mgb_invocation *in);
 
-/* `verb` is "run", "session" or "verify". `text` receives what to show of a failure (to be freed). */
+/* `verb` is "run", "session" or "verify". `text` receives what to show of a failure (to be freed); *refused is set when what
+ * was typed is to blame. */
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
-                                const struct mgb_cli_settings *settings, char **text);
+                                const struct mgb_cli_settings *settings, char **text,
+                                enum mgb_status *refused);
 
 /* Tells the user of a failure and gives the exit code. `refused`: the status with which a session was refused, MGB_OK when
  * none was: what was typed is to blame then. */

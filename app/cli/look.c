@@ -69,7 +69,7 @@ int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     char *text;
-    status = mgb_cli_job_run(&job, "session", &settings, &text);
+    status = mgb_cli_job_run(&job, "session", &settings, &text, &look.refused);
     int code = look.shown ? look.code : mgb_cli_job_complain(in, status, look.refused, text);
     free(text);
     mgb_cli_settings_done(&settings);

@@ -47,7 +47,7 @@ static int measurement_run(struct measurement *m, const char *verb,
     watching = m;
     struct mgb_cli_job job = {
         .in = in, .services = &watched, .stop = mgb_cli_hub_interrupt, .context = &m->hub};
-    enum mgb_status status = mgb_cli_job_run(&job, verb, settings, &text);
+    enum mgb_status status = mgb_cli_job_run(&job, verb, settings, &text, &m->refused);
     int code = status == MGB_OK ? MGB_EXIT_OK : mgb_cli_job_complain(in, status, m->refused, text);
     free(text);
     if (status == MGB_OK && in->format == MGB_TABLE_TEXT && !in->quiet)

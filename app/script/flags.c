@@ -11,6 +11,11 @@ static int usage_error(lua_State *L)
     return mgb_script_raise(L, mgb_fail(MGB_INVALID, "%s", luaL_checkstring(L, 1)));
 }
 
+void mgb_script_push_usage(lua_State *L)
+{
+    lua_pushcfunction(L, usage_error);
+}
+
 /* Ends the script by the way an interrupt does, so that its own pcall does not keep it going. */
 static int script_stop(lua_State *L)
 {

@@ -100,6 +100,8 @@ void mgb_script_open_strict(lua_State *L);    /* undeclared globals are errors; 
 /* Runs the Lua parts of mgb and nn; expects nn and mgb on the top, mgb last. */
 void mgb_script_open_library(lua_State *L);
 
+/* Pushes a function that raises its message as wrong usage: exit code 2. */
+void mgb_script_push_usage(lua_State *L);
 /* Raises unless the script's flags were all declared; calls that start work ask this first. */
 void mgb_script_check_flags(lua_State *L);
 

@@ -226,11 +226,13 @@ static int main_run(lua_State *L)
         if (luaL_loadbufferx(L, job->text, strlen(job->text), name, "t") != LUA_OK)
             return lua_error(L);
     }
+    if (job->inner)
+        mgb_script_push_usage(L);
     for (int i = 0; i < script->word_count; i++) {
         luaL_checkstack(L, 1, "too many words after --");
         lua_pushstring(L, script->words[i]);
     }
-    lua_call(L, script->word_count, 0);
+    lua_call(L, script->word_count + (job->inner ? 1 : 0), 0);
     mgb_script_check_flags(L);
     return 0;
 }

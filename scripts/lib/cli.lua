@@ -1,7 +1,8 @@
--- What the commands about a model ask of the script layer. Called with a verb, the model, "text" or "rows" for how to print,
--- and the words that app/cli/settings.h describes; a table of options for mgb.run, mgb.session or mgb.verify is made of them.
-local verb, model_word, form = ...
-local words = { select(4, ...) }
+-- What the commands about a model ask of the script layer. Called with a function that refuses what was typed, a verb, the
+-- model, "text" or "rows" for how to print, and the words that app/cli/settings.h describes; a table of options for mgb.run,
+-- mgb.session or mgb.verify is made of them.
+local usage, verb, model_word, form = ...
+local words = { select(5, ...) }
 
 local function number_or_word(text)
   if text == "true" then return true elseif text == "false" then return false end
@@ -41,7 +42,10 @@ end
 local function model_find(options)
   local model = model_word
   if model:find("/") or model:find("%.lua$") then model = dofile(model) end
-  return mgb.model(model, next(options) and options or nil)
+  model = mgb.model(model)
+  if next(options) == nil then return model end
+  local ok, made = pcall(model, options)
+  return ok and made or usage(tostring(made))
 end
 
 local function optimizer_make(given)

@@ -12,6 +12,30 @@ expect 2 '' "mgbench: info: 'x' is one word too many; usage: mgbench info " mgbe
 expect 2 '' "mgbench: info: words after -- are for scripts" mgbench info -- x
 expect 2 '' "mgbench: -e: a word is missing; usage: mgbench -e SCRIPT [options] [-- words]" mgbench -e
 
+# Commands of a later version: told apart from misspellings, with what to use meanwhile.
+expect 4 '' "mgbench: runs: not in this version; use instead: mgbench query 'select * from run_summary'" mgbench runs
+expect 4 '' "mgbench: tag: not in this version; use instead: sqlite3 with INSERT INTO tag" mgbench tag 3 good
+expect 4 '' "mgbench: sweep: not in this version; use instead: mgb.sweep in a script: mgbench -e SCRIPT" mgbench help sweep
+expect 2 '' "mgbench: unknown command 'doktor' (did you mean 'doctor'?)" mgbench doktor
+for command in runs show compare scaling export plot report trace merge rm vacuum seal sweep selftest predict machines \
+    baseline tag note doctor; do
+    mgbench "$command" >/dev/null 2>&1
+    code=$?
+    command_line="mgbench $command"
+    same 'exit code' 4 "$code"
+    same 'listed as later' 1 "$(mgbench --help | sed -n '/^later/,/^$/p' | grep -cw -- "$command")"
+done
+
+# Options of a model are words of the command line too.
+for command in run plan check 'verify'; do
+    against=
+    [ "$command" != verify ] || against='--against --gpus 2'
+    # shellcheck disable=SC2086
+    expect 2 '' "mgbench: model 'mlp': unknown option 'hiden' (did you mean 'hidden'?)" \
+        mgbench $command mlp --backend host --option hiden=3 $against
+done
+expect 2 '' "mgbench: model 'mlp': hidden: integer expected, got \"x\"" mgbench run mlp --option hidden=x
+
 # Help is generated: every command is in the list and has its own page, by three spellings that agree.
 mgbench --help >"$work/help" || failures=$((failures + 1))
 for command in $(sed -n '/^commands:/,/^$/s/^  \([^ ]*\) .*/\1/p' "$work/help"); do
