@@ -1,5 +1,6 @@
 /* See hub.h. Knows what a terminal is; the hub below does not. */
 #include "app/cli/hub.h"
+#include "app/cli/progress.h"
 #include "app/script/paths.h"
 #include <errno.h>
 #include <signal.h>
@@ -96,22 +97,16 @@ static void script_digest(char *out, size_t size, const char *script, bool is_fi
     snprintf(out, size, "%016llx", (unsigned long long)digest);
 }
 
-/* Over the line before; an empty one only clears it. */
 static void progress_show(void *context, const char *line)
 {
-    struct mgb_cli_hub *hub = context;
-    if (!hub->shown && !*line)
-        return;
-    fflush(stdout);
-    fprintf(stderr, "\r\033[K%s", line);
-    fflush(stderr);
-    hub->shown = *line != '\0';
+    (void)context;
+    mgb_cli_progress_show(line);
 }
 
 static void warning_show(void *context, const char *line)
 {
-    struct mgb_cli_hub *hub = context;
-    progress_show(hub, "");
+    const struct mgb_cli_hub *hub = context;
+    mgb_cli_progress_clear();
     fflush(stdout);
     fprintf(stderr, "%s: warning: %s\n", hub->in->program, line);
 }
@@ -127,6 +122,7 @@ static void point_tell(void *context, const char *point)
 static void process_end(void *context, const char *message)
 {
     const struct mgb_cli_hub *hub = context;
+    mgb_cli_progress_clear();
     fprintf(stderr, "%s: %s\n", hub->in->program, message);
     fflush(NULL);
     kill(getpid(), SIGKILL);
@@ -184,7 +180,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
 int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code)
 {
     char message[512];
-    progress_show(hub, "");
+    mgb_cli_progress_clear();
     bool complete = mgb_hub_log_complete(hub->hub, message, sizeof message);
     mgb_hub_close(hub->hub);
     free(hub->database);

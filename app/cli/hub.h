@@ -12,7 +12,6 @@ struct mgb_cli_hub {
     struct script_services services; /* of the hub */
     char *database, *command;        /* owned */
     char digest[24];                 /* of the script; "" without one */
-    bool shown;                      /* a progress line stands on the terminal */
 };
 
 /* `script` (a path or a text, `is_file` says which) is NULL for commands without one. The database is --db, else MGBENCH_DB,

@@ -1,5 +1,6 @@
 /* Signals of the worker. Handlers only set flags and call the target, which is async-signal-safe by contract. */
 #include "app/cli/interrupt.h"
+#include "app/cli/progress.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -23,7 +24,11 @@ static long long now_ns(void)
 
 static void say(const char *text, size_t size)
 {
-    if (!atomic_load(&be_quiet) && isatty(STDERR_FILENO) && write(STDERR_FILENO, text, size) < 0)
+    if (atomic_load(&be_quiet) || !isatty(STDERR_FILENO))
+        return;
+    bool cleared =
+        mgb_cli_progress_clear(); /* the terminal's ^C too, which else stands in the line */
+    if ((!cleared && write(STDERR_FILENO, "\n", 1) < 0) || write(STDERR_FILENO, text, size) < 0)
         return; /* the terminal is gone: nobody to tell */
 }
 
@@ -36,7 +41,7 @@ static void stop_ask(void)
 
 static void signal_take(int number)
 {
-    static const char text[] = "\nmgbench: stopping after this step; once more to stop at once\n";
+    static const char text[] = "mgbench: stopping after this step; once more to stop at once\n";
     if (number == SIGPIPE) {
         atomic_store(&pipe_closed, true);
     } else if (atomic_exchange(&asked, true)) {

@@ -48,8 +48,8 @@ static int failure_show(const struct mgb_invocation *in, const struct mgb_script
 {
     const struct mgb_script_error *error = mgb_script_error_get(script);
     if (status == MGB_INTERRUPTED) {
-        if (!in->quiet && !mgb_interrupt_pipe_closed())
-            fprintf(stderr, "%s: interrupted; what was recorded is kept\n", in->program);
+        if (!in->quiet)
+            mgb_cli_complain(in, MGB_EXIT_INTERRUPTED, "interrupted; what was recorded is kept");
         return MGB_EXIT_INTERRUPTED;
     }
     if (error->usage)

@@ -1,29 +1,9 @@
 /* Tables in three forms. Cells keep their kind until they are printed, because each form words them differently. */
-#include "app/script/table.h"
+#include "app/script/table_private.h"
+#include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
-
-enum cell_kind { CELL_EMPTY, CELL_TEXT, CELL_INTEGER, CELL_NUMBER, CELL_BOOLEAN };
-
-struct cell {
-    enum cell_kind kind;
-    union {
-        char *text;
-        long long integer;
-        double number;
-        bool boolean;
-    };
-};
-
-struct mgb_table {
-    int columns;
-    char **names;
-    struct cell *cells;
-    size_t count, capacity;
-    bool failed;
-};
 
 enum mgb_status mgb_table_make(struct mgb_table **out, int columns, const char *const *names)
 {
@@ -59,11 +39,11 @@ void mgb_table_free(struct mgb_table *table)
     free(table);
 }
 
-static void cell_add(struct mgb_table *table, struct cell cell)
+static void cell_add(struct mgb_table *table, struct table_cell cell)
 {
     if (table->count == table->capacity) {
         size_t capacity = table->capacity ? table->capacity * 2 : 64;
-        struct cell *cells = realloc(table->cells, capacity * sizeof *cells);
+        struct table_cell *cells = realloc(table->cells, capacity * sizeof *cells);
         if (!cells) {
             table->failed = true;
             if (cell.kind == CELL_TEXT)
@@ -80,28 +60,28 @@ void mgb_table_add_text(struct mgb_table *table, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
     table->failed = table->failed || (text && !copy);
-    cell_add(table, (struct cell){.kind = copy ? CELL_TEXT : CELL_EMPTY, .text = copy});
+    cell_add(table, (struct table_cell){.kind = copy ? CELL_TEXT : CELL_EMPTY, .text = copy});
 }
 
 void mgb_table_add_integer(struct mgb_table *table, long long value)
 {
-    cell_add(table, (struct cell){.kind = CELL_INTEGER, .integer = value});
+    cell_add(table, (struct table_cell){.kind = CELL_INTEGER, .integer = value});
 }
 
 void mgb_table_add_number(struct mgb_table *table, double value)
 {
     cell_add(table,
-             (struct cell){.kind = isnan(value) ? CELL_EMPTY : CELL_NUMBER, .number = value});
+             (struct table_cell){.kind = isnan(value) ? CELL_EMPTY : CELL_NUMBER, .number = value});
 }
 
 void mgb_table_add_boolean(struct mgb_table *table, bool value)
 {
-    cell_add(table, (struct cell){.kind = CELL_BOOLEAN, .boolean = value});
+    cell_add(table, (struct table_cell){.kind = CELL_BOOLEAN, .boolean = value});
 }
 
 void mgb_table_add_empty(struct mgb_table *table)
 {
-    cell_add(table, (struct cell){.kind = CELL_EMPTY});
+    cell_add(table, (struct table_cell){.kind = CELL_EMPTY});
 }
 
 /* Only LC_CTYPE is ever set in this program, so printf writes a point; the search mends it where a library did more. */
@@ -127,8 +107,8 @@ char *mgb_table_number(char out[40], double value, enum mgb_table_format format)
     return out;
 }
 
-/* The cell without quoting, in `small` or borrowed. */
-static const char *cell_text(const struct cell *cell, enum mgb_table_format format, char small[40])
+const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
+                                char small[40])
 {
     switch (cell->kind) {
     case CELL_EMPTY:
@@ -150,90 +130,17 @@ static const char *cell_text(const struct cell *cell, enum mgb_table_format form
     return "";
 }
 
-static const struct cell *cell_at(const struct mgb_table *table, size_t row, int column)
+const struct table_cell *mgb_table_cell_at(const struct mgb_table *table, size_t row, int column)
 {
-    static const struct cell empty = {.kind = CELL_EMPTY};
+    static const struct table_cell empty = {.kind = CELL_EMPTY};
     size_t at = row * (size_t)table->columns + (size_t)column;
     return at < table->count ? &table->cells[at] : &empty;
 }
 
-static size_t row_count(const struct mgb_table *table)
+size_t mgb_table_row_count(const struct mgb_table *table)
 {
     size_t columns = table->columns > 0 ? (size_t)table->columns : 1;
     return (table->count + columns - 1) / columns;
-}
-
-/* Columns on the screen; a byte that is no character counts as one. */
-static int text_width(const char *text)
-{
-    int width = 0;
-    mbstate_t state = {0};
-    for (size_t left = strlen(text), used; left > 0; text += used, left -= used) {
-        wchar_t c;
-        used = mbrtowc(&c, text, left, &state);
-        if (used == (size_t)-1 || used == (size_t)-2 || used == 0) {
-            memset(&state, 0, sizeof state);
-            used = 1;
-            width++;
-        } else {
-            width += wcwidth(c) > 0 ? wcwidth(c) : 0;
-        }
-    }
-    return width;
-}
-
-static bool column_is_numeric(const struct mgb_table *table, int column)
-{
-    for (size_t row = 0; row < row_count(table); row++) {
-        enum cell_kind kind = cell_at(table, row, column)->kind;
-        if (kind == CELL_TEXT || kind == CELL_BOOLEAN)
-            return false;
-    }
-    return true;
-}
-
-static int column_width(const struct mgb_table *table, int column)
-{
-    char small[40];
-    int width = text_width(table->names[column]);
-    for (size_t row = 0; row < row_count(table); row++) {
-        int w = text_width(cell_text(cell_at(table, row, column), MGB_TABLE_TEXT, small));
-        width = w > width ? w : width;
-    }
-    return width;
-}
-
-/* One cell with the gap before it; nothing after the last one, so that lines have no trailing blanks. */
-static void padded_print(FILE *out, const char *text, int width, bool right, bool first, bool last)
-{
-    int pad = width - text_width(text);
-    fprintf(out, "%s%*s", first ? "" : "  ", right ? pad : 0, "");
-    for (const char *c = text; *c; c++)
-        fputc(*c == '\n' || *c == '\r' || *c == '\t' ? ' ' : *c, out);
-    if (!right && !last)
-        fprintf(out, "%*s", pad, "");
-}
-
-static void text_print(const struct mgb_table *table, FILE *out)
-{
-    int last = table->columns - 1;
-    int *widths = calloc((size_t)table->columns + 1, sizeof *widths);
-    bool *right = calloc((size_t)table->columns + 1, sizeof *right);
-    for (int i = 0; widths && right && i <= last; i++) {
-        widths[i] = column_width(table, i);
-        right[i] = column_is_numeric(table, i);
-        padded_print(out, table->names[i], widths[i], right[i], i == 0, i == last);
-    }
-    fputc('\n', out);
-    for (size_t row = 0; widths && right && row < row_count(table); row++) {
-        char small[40];
-        for (int i = 0; i <= last; i++)
-            padded_print(out, cell_text(cell_at(table, row, i), MGB_TABLE_TEXT, small), widths[i],
-                         right[i], i == 0, i == last);
-        fputc('\n', out);
-    }
-    free(widths);
-    free(right);
 }
 
 static void csv_field_print(FILE *out, const char *text, bool first)
@@ -258,10 +165,12 @@ static void csv_print(const struct mgb_table *table, FILE *out)
     for (int i = 0; i < table->columns; i++)
         csv_field_print(out, table->names[i], i == 0);
     fputs("\r\n", out);
-    for (size_t row = 0; row < row_count(table); row++) {
+    for (size_t row = 0; row < mgb_table_row_count(table); row++) {
         char small[40];
         for (int i = 0; i < table->columns; i++)
-            csv_field_print(out, cell_text(cell_at(table, row, i), MGB_TABLE_CSV, small), i == 0);
+            csv_field_print(
+                out, mgb_table_cell_text(mgb_table_cell_at(table, row, i), MGB_TABLE_CSV, small),
+                i == 0);
         fputs("\r\n", out);
     }
 }
@@ -284,14 +193,14 @@ static void json_string_print(FILE *out, const char *text)
 
 static void json_print(const struct mgb_table *table, FILE *out)
 {
-    for (size_t row = 0; row < row_count(table); row++) {
+    for (size_t row = 0; row < mgb_table_row_count(table); row++) {
         char small[40];
         for (int i = 0; i < table->columns; i++) {
-            const struct cell *cell = cell_at(table, row, i);
+            const struct table_cell *cell = mgb_table_cell_at(table, row, i);
             fputc(i == 0 ? '{' : ',', out);
             json_string_print(out, table->names[i]);
             fputc(':', out);
-            const char *text = cell_text(cell, MGB_TABLE_JSON, small);
+            const char *text = mgb_table_cell_text(cell, MGB_TABLE_JSON, small);
             if (cell->kind == CELL_TEXT)
                 json_string_print(out, text);
             else
@@ -306,10 +215,10 @@ enum mgb_status mgb_table_print(const struct mgb_table *table, enum mgb_table_fo
 {
     if (table->failed)
         return mgb_fail(MGB_NO_MEMORY, "printing a table of %zu rows: memory is exhausted",
-                        row_count(table));
+                        mgb_table_row_count(table));
     switch (format) {
     case MGB_TABLE_TEXT:
-        text_print(table, out);
+        MGB_TRY(mgb_table_print_within(table, mgb_terminal_width(fileno(out)), out));
         break;
     case MGB_TABLE_CSV:
         csv_print(table, out);

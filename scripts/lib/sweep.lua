@@ -180,7 +180,7 @@ local function doubt_tell(w, s)
   host.remark(("%s: points are run again, for they cannot be compared with those of before: %s"):format(s.what, s.doubt))
 end
 
--- One cell of the sweep `w` (what mgb.sweep found out at its start): its row, from the database or from a run.
+-- One point of the sweep `w` (what mgb.sweep found out at its start): its row, from the database or from a run.
 local function cell_run(w, point, number, repetition)
   local position = (repetition - 1) * #w.points + number
   local all = point_options(point, w.common)
@@ -195,7 +195,7 @@ local function cell_run(w, point, number, repetition)
     row = host.result_recall(s, row)
     row.resumed = true
   else
-    host.progress(("cell %d of %d, %s%s"):format(position, w.total, point_text(point, w.keys),
+    host.progress(("point %d of %d, %s%s"):format(position, w.total, point_text(point, w.keys),
                   time_left(w.began, w.done, w.total - position + 1)))
     host.restartable(("sweep %s, point %d of %d"):format(w.name, position, w.total))
     row = point_run(s, o)

@@ -98,6 +98,56 @@ static void a_table_without_rows_has_a_header(void **state)
     mgb_table_free(table);
 }
 
+static void within(const struct mgb_table *table, int width, const char *wanted)
+{
+    char *chars = NULL;
+    size_t size;
+    FILE *out = open_memstream(&chars, &size);
+    assert_int_equal(mgb_table_print_within(table, width, out), MGB_OK);
+    fclose(out);
+    assert_string_equal(chars, wanted);
+    free(chars);
+}
+
+static void what_is_the_same_in_every_row_makes_room_in_a_narrow_table(void **state)
+{
+    (void)state;
+    struct mgb_table *table;
+    assert_int_equal(mgb_table_make(&table, 5, names), MGB_OK);
+    for (int i = 0; i < 2; i++) {
+        mgb_table_add_text(table, "mnist_cnn");
+        mgb_table_add_integer(table, 4);
+        mgb_table_add_number(table, 10 + i);
+        mgb_table_add_boolean(table, i == 0);
+        mgb_table_add_text(table, "a note");
+    }
+    within(table, 44, "model      gpus  step_ms  merge  note\n"
+                      "mnist_cnn     4       10  yes    a note\n"
+                      "mnist_cnn     4       11  no     a note\n");
+    within(table, 26, "model mnist_cnn, gpus 4,\n"
+                      "note a note\n"
+                      "step_ms  merge\n"
+                      "     10  yes\n"
+                      "     11  no\n");
+    mgb_table_free(table);
+}
+
+static void what_does_not_fit_follows_in_a_second_block(void **state)
+{
+    (void)state;
+    struct mgb_table *table = table_fill();
+    setlocale(LC_CTYPE, "C.UTF-8");
+    within(table, 27, "model      gpus  step_ms\n"
+                      "mnist_cnn     4    247.1\n"
+                      "\xc3\xa4           -12        -\n"
+                      "\n"
+                      "model      merge  note\n"
+                      "mnist_cnn  yes    a, \"b\" c\n"
+                      "\xc3\xa4          -      0.1\n");
+    setlocale(LC_ALL, "C");
+    mgb_table_free(table);
+}
+
 static void a_full_disk_is_told(void **state)
 {
     (void)state;
@@ -117,6 +167,8 @@ int main(void)
         cmocka_unit_test(json_has_an_object_a_line),
         cmocka_unit_test(numbers_have_a_point_in_a_comma_locale),
         cmocka_unit_test(a_table_without_rows_has_a_header),
+        cmocka_unit_test(what_is_the_same_in_every_row_makes_room_in_a_narrow_table),
+        cmocka_unit_test(what_does_not_fit_follows_in_a_second_block),
         cmocka_unit_test(a_full_disk_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

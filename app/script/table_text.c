@@ -1,0 +1,155 @@
+/* Tables for people: aligned columns. One that is too wide for its terminal is told in fewer columns: what is the same in
+ * every row goes to a line above, and what still does not fit to a second block below. */
+#include "app/script/table_private.h"
+#include "app/script/terminal.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct layout {
+    const struct mgb_table *table;
+    int *widths, *shown; /* of each column; the columns that are left, in order */
+    bool *right;
+    int count;
+};
+
+static const char *text_at(const struct mgb_table *table, size_t row, int column, char small[40])
+{
+    return mgb_table_cell_text(mgb_table_cell_at(table, row, column), MGB_TABLE_TEXT, small);
+}
+
+static bool column_is_numeric(const struct mgb_table *table, int column)
+{
+    for (size_t row = 0; row < mgb_table_row_count(table); row++) {
+        enum table_cell_kind kind = mgb_table_cell_at(table, row, column)->kind;
+        if (kind == CELL_TEXT || kind == CELL_BOOLEAN)
+            return false;
+    }
+    return true;
+}
+
+static int column_width(const struct mgb_table *table, int column)
+{
+    char small[40];
+    int width = mgb_text_width(table->names[column]);
+    for (size_t row = 0; row < mgb_table_row_count(table); row++) {
+        int w = mgb_text_width(text_at(table, row, column, small));
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static bool column_is_constant(const struct mgb_table *table, int column)
+{
+    char first[40], small[40];
+    const char *wanted = text_at(table, 0, column, first);
+    for (size_t row = 1; row < mgb_table_row_count(table); row++)
+        if (strcmp(text_at(table, row, column, small), wanted) != 0)
+            return false;
+    return true;
+}
+
+static void plain_print(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        fputc(*c == '\n' || *c == '\r' || *c == '\t' ? ' ' : *c, out);
+}
+
+/* One cell with the gap before it; nothing after the last one, so that lines have no trailing blanks. */
+static void padded_print(FILE *out, const char *text, int width, bool right, bool first, bool last)
+{
+    int pad = width - mgb_text_width(text);
+    fprintf(out, "%s%*s", first ? "" : "  ", right ? pad : 0, "");
+    plain_print(out, text);
+    if (!right && !last)
+        fprintf(out, "%*s", pad, "");
+}
+
+/* The columns shown[first .. end - 1], after shown[0] again where `named`. */
+static void block_print(const struct layout *l, int first, int end, bool named, FILE *out)
+{
+    char small[40];
+    for (size_t line = 0; line <= mgb_table_row_count(l->table); line++) {
+        for (int i = named ? -1 : first; i < end; i = i < 0 ? first : i + 1) {
+            int column = l->shown[i < 0 ? 0 : i];
+            const char *text =
+                line == 0 ? l->table->names[column] : text_at(l->table, line - 1, column, small);
+            padded_print(out, text, l->widths[column], l->right[column], named ? i < 0 : i == first,
+                         i + 1 == end);
+        }
+        fputc('\n', out);
+    }
+}
+
+static int total_width(const struct layout *l)
+{
+    int width = -2;
+    for (int i = 0; i < l->count; i++)
+        width += l->widths[l->shown[i]] + 2;
+    return width;
+}
+
+/* Takes the columns that are the same in every row out of the table, into "name value" above it. */
+static void constants_print(struct layout *l, int width, FILE *out)
+{
+    int kept = 0, used = 0;
+    for (int i = 0; i < l->count; i++) {
+        char small[40];
+        int column = l->shown[i];
+        if (!column_is_constant(l->table, column)) {
+            l->shown[kept++] = column;
+            continue;
+        }
+        const char *name = l->table->names[column], *text = text_at(l->table, 0, column, small);
+        int own = mgb_text_width(name) + 1 + mgb_text_width(text);
+        bool fits = used == 0 || used + 2 + own <= width;
+        fprintf(out, "%s%s ", used == 0 ? "" : fits ? ", " : ",\n", name);
+        plain_print(out, text);
+        used = used == 0 || !fits ? own : used + 2 + own;
+    }
+    if (used > 0)
+        fputc('\n', out);
+    l->count = kept;
+}
+
+static void blocks_print(struct layout *l, int width, FILE *out)
+{
+    bool many = mgb_table_row_count(l->table) > 1;
+    for (int first = 0; first < l->count;) {
+        bool named = many && first > 0; /* the rows of a second block say whose they are */
+        int used = named ? l->widths[l->shown[0]] : -2, end = first;
+        while (end < l->count && (end == first || used + 2 + l->widths[l->shown[end]] <= width))
+            used += 2 + l->widths[l->shown[end++]];
+        if (first > 0)
+            fputc('\n', out);
+        block_print(l, first, end, named, out);
+        first = end;
+    }
+}
+
+enum mgb_status mgb_table_print_within(const struct mgb_table *table, int width, FILE *out)
+{
+    size_t columns = (size_t)table->columns + 1;
+    struct layout l = {.table = table,
+                       .widths = calloc(columns, sizeof *l.widths),
+                       .shown = calloc(columns, sizeof *l.shown),
+                       .right = calloc(columns, sizeof *l.right),
+                       .count = table->columns};
+    enum mgb_status status = MGB_OK;
+    if (!l.widths || !l.shown || !l.right)
+        status = mgb_fail(MGB_NO_MEMORY, "printing a table: memory is exhausted");
+    for (int i = 0; status == MGB_OK && i < table->columns; i++) {
+        l.shown[i] = i;
+        l.widths[i] = column_width(table, i);
+        l.right[i] = column_is_numeric(table, i);
+    }
+    if (status == MGB_OK) {
+        bool wide = width > 0 && total_width(&l) > width;
+        if (wide && mgb_table_row_count(table) > 1)
+            constants_print(&l, width, out);
+        blocks_print(&l, wide ? width : total_width(&l), out);
+    }
+    free(l.widths);
+    free(l.shown);
+    free(l.right);
+    return status;
+}
