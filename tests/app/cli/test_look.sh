@@ -19,7 +19,7 @@ fi
 
 # Paths and versions; an empty variable counts as unset.
 command_line='mgbench info'
-for what in version sqlite lua database configuration data state 'shipped scripts'; do
+for what in version sqlite lua 'backend host' database configuration data state 'shipped scripts'; do
     same "info: $what" 1 "$(mgbench info --csv | grep -c "^$what,.")"
 done
 same 'MGBENCH_DB empty' "database,$work/data/mgbench/results.db" \
