@@ -24,7 +24,7 @@ end
 local new, old = rows_of(sides[o.against][1], "new"), rows_of(sides[o.against][2], "old")
 local rows, pays, fails = {}, nil, nil
 for i, batch in ipairs(o.batches) do
-  local ratio = new[i].outcome == "ok" and old[i].outcome == "ok" and new[i].examples_per_s / old[i].examples_per_s or nil
+  local ratio = new[i].outcome == "ok" and old[i].outcome == "ok" and old[i].step_ms.median / new[i].step_ms.median or nil
   rows[i] = { global_batch = batch, new_ms = new[i].step_ms, old_ms = old[i].step_ms, ratio = ratio, backend = new[i].backend }
   if ratio and ratio >= 1 then pays = pays or batch elseif ratio then pays, fails = nil, batch end
 end

@@ -34,7 +34,7 @@ if not default then
   return
 end
 print(("%d placements on %d GPUs trained the same weights. Fastest: %s, %.2f times the rate of %s."):format(compared, o.gpus,
-  fastest.label, fastest.examples_per_s / default.examples_per_s, default.label))
+  fastest.label, default.step_ms.median / fastest.step_ms.median, default.label))
 
 -- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
 local share = mgb.db.query([[SELECT max(compute) AS compute, max(exchange) + max(on_cpu) AS exchange FROM (SELECT

@@ -41,6 +41,12 @@ S.rows{
         S.equal(use.held + use.planned + use.peak, 0, "bytes on " .. name)
       end
     end
+    local shown = {} -- and a result names none of them
+    for name in pairs(mgb.run(S.with(base, { gpus = { 2, 5 }, batch = 4, steps = 2, warmup = 0 })).memory) do
+      shown[#shown + 1] = name
+    end
+    table.sort(shown)
+    S.equal(table.concat(shown, " "), "/cpu:0 /gpu:2 /gpu:5", "devices of r.memory")
   end },
   { "51", "the same id twice is refused by name, unless asked for", function()
     S.fails(function() mgb.session(S.with(base, { gpus = { 0, 0 } })) end, "/gpu:0", "twice", "logical")

@@ -3,11 +3,28 @@
 experiments=$MGB_SOURCE_DIR/scripts/experiments
 export MGBENCH_DB="$work/x.db"
 
-"$MGBENCH" -e "$experiments/toggles.lua" --model digits_cnn --steps 4 --batch 8 >"$work/out" || fail toggles "it failed"
-[ "$(grep -c ' yes ' "$work/out")" = 6 ] || fail toggles "a change touched the weights: $(cat "$work/out")"
+"$MGBENCH" -e "$experiments/toggles.lua" --model digits_cnn --steps 4 --batch 8 >"$work/toggles" || fail toggles "it failed"
+[ "$(grep -c ' yes ' "$work/toggles")" = 6 ] || fail toggles "a change touched the weights: $(cat "$work/toggles")"
 "$MGBENCH" -e "$experiments/scaling.lua" --model digits_cnn --gpus 1,3 --steps 3 --batch 6 --csv >"$work/out" ||
     fail scaling "it failed"
 [ "$(grep -c ',ok' "$work/out")" = 10 ] || fail scaling "rows are missing: $(cat "$work/out")"
+grep -q ' skew_ms ' "$work/toggles" || fail 61 "no skew: $(cat "$work/toggles")"
+[ "$(sed -n '/^start and finish/,$p' "$work/toggles" | grep -c ' /gpu:[01]  *[0-9.e-]*  *[0-9.e-]*$')" = 12 ] ||
+    fail 61 "start and finish of the GPUs are missing: $(cat "$work/toggles")"
+
+# Row 59: what a step is bound by. A dense model of one row a GPU computes next to nothing and moves all of its weights.
+"$MGBENCH" -e "$experiments/placement.lua" --model mnist_cnn --data random --batch 1 --steps 3 >"$work/out" ||
+    fail placement "it failed"
+grep -q '^gpus=2 cpu_relocation=false cpu_merge=true computes for .* % of a step and .* for .* %: it is [a-z]* bound\.$' \
+    "$work/out" || fail 59 "what bounds it is not said: $(cat "$work/out")"
+
+# Row 58: the break-even batch is said, whichever way it comes out.
+for against in one merge relocation; do
+    "$MGBENCH" -e "$experiments/batch.lua" --model digits_cnn --batches 2,32 --steps 4 --against $against >"$work/out" ||
+        fail batch "it failed"
+    grep -Eq '^break-even batch of .*: (between 2 and 32|2 or below|above 32)$' "$work/out" ||
+        fail 58 "no break-even batch: $(cat "$work/out")"
+done
 for script in "$experiments"/*.lua; do
     "$MGBENCH" -e "$script" --help >"$work/out" || fail help "$script --help failed"
     grep -q 'options of the script:' "$work/out" || fail help "$script declares no options"
