@@ -6,7 +6,13 @@ export MGBENCH_DB=r.db MGBENCH_STEP_TIMEOUT=2
 cat >sweep.lua <<LUA
 local rows = mgb.sweep{ name = "stuck", model = $small, batch = 4, steps = 10, warmup = 0, backend = "host",
                         grid = { gpus = { 1, 2 }, cpu_merge = { true, false } } }
-mgb.table(rows, { "gpus", "cpu_merge", "outcome" })
+mgb.table(rows, { "gpus", "cpu_merge", "outcome", "speedup", "baseline" })
+for _, row in ipairs(rows) do
+  if row.outcome == "timeout" then
+    assert(row.resumed and row.speedup == nil and not row.baseline and row.digest == nil and #row.losses >= 3)
+    assert(row.message:find("/gpu:1", 1, true), row.message)
+  end
+end
 LUA
 command_line='a sweep with a stuck device'
 export MGBENCH_FAULT=hang:/gpu:1:launch=40
@@ -16,6 +22,8 @@ same 'exit code' 0 "$code"
 same 'outcomes' 'ok ok timeout timeout' "$(ask "select group_concat(r.outcome, ' ') from (select r.outcome from sweep_point p
     join run r on r.id = p.run_id order by p.point) r")"
 same 'shown' 'yes ok no ok yes timeout no timeout ' "$(sed -n '2,5p' "$work/out" | awk '{ printf "%s %s ", $2, $3 }')"
+same 'every point stored once' '4 4' "$(ask "select count(*) || ' ' || count(distinct point) from sweep_point")"
+same 'nothing still runs' 0 "$(ask "select count(*) from run where outcome = 'running'")"
 same 'steps of before are there' 1 "$(ask "select min(n) >= 3 from (select count(*) n from step s join segment g
     on g.id = s.segment_id join run r on r.id = g.run_id where r.outcome = 'timeout' group by r.id)")"
 same 'told twice, with device' 2 "$(grep -c '^mgbench: .*/gpu:1' "$work/err")"
