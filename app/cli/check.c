@@ -43,6 +43,24 @@ static void summary_print(FILE *out, const struct mgb_check *check)
             mgb_format_bytes(leftovers, sizeof leftovers, check->leftover_bytes));
 }
 
+/* One object for a program that reads a clean check, where no finding is a row. */
+static enum mgb_status clean_print(const struct mgb_check *check)
+{
+    static const char *const names[] = {"clean", "variables", "bytes", "copies", "duplicates",
+                                        "leftovers"};
+    struct mgb_table *table;
+    MGB_TRY(mgb_table_make(&table, 6, names));
+    mgb_table_add_boolean(table, true);
+    mgb_table_add_integer(table, check->variables);
+    mgb_table_add_integer(table, check->master_bytes);
+    mgb_table_add_integer(table, check->replicas_per_variable);
+    mgb_table_add_integer(table, 0);
+    mgb_table_add_integer(table, 0);
+    enum mgb_status status = mgb_table_print(table, MGB_TABLE_JSON, stdout);
+    mgb_table_free(table);
+    return status;
+}
+
 static int check_show(const struct mgb_invocation *in, const struct script_open_request *request,
                       struct mgb_preview *preview)
 {
@@ -53,7 +71,9 @@ static int check_show(const struct mgb_invocation *in, const struct script_open_
     bool clean = check.duplicate_count == 0 && check.leftover_count == 0;
     if (in->format == MGB_TABLE_TEXT && !in->quiet)
         summary_print(stdout, &check);
-    if (!clean || in->format != MGB_TABLE_TEXT)
+    if (clean && in->format == MGB_TABLE_JSON)
+        status = clean_print(&check);
+    else if (!clean || in->format != MGB_TABLE_TEXT)
         status = findings_print(&check, request->graph, mgb_preview_topology(preview), in->format);
     mgb_check_done(&check);
     return status == MGB_OK && clean ? MGB_EXIT_OK : MGB_EXIT_FAILED;

@@ -33,7 +33,7 @@ local function columns_default(rows)
   return columns
 end
 
-local known = { "speedup", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome" }
+local known = { "speedup", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome", "first_step", "variable" }
 
 local function columns_check(rows, columns)
   local names = {}
