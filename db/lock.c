@@ -80,9 +80,10 @@ enum mgb_status mgb_lock_take(struct mgb_lock *lock, const char *database, int64
         /* A text seen once may be that of a killed holder, not yet replaced by the new one's. */
         if (holder.run > 0 && waited > 0)
             return mgb_fail(MGB_BUSY,
-                            "%s is in use by pid %lld, run %lld: wait for it to end, write to "
-                            "another file with --db, or look with --readonly",
-                            database, (long long)holder.pid, (long long)holder.run);
+                            "%s is in use by pid %lld, run %lld: wait for it to end, or write to "
+                            "another file with --db; to look at it meanwhile: mgbench query SQL, "
+                            "or sqlite3 -readonly %s",
+                            database, (long long)holder.pid, (long long)holder.run, database);
         if (waited >= wait_ms)
             return mgb_fail(MGB_BUSY,
                             "%s has been held by pid %lld for %lld ms: try again, or name another "

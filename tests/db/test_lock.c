@@ -131,6 +131,20 @@ static void a_short_holder_is_waited_for(void **state)
     mgb_lock_close(&held);
 }
 
+static void who_is_refused_is_told_how_to_look(void **state)
+{
+    struct mgb_lock held, wanted;
+    assert_ok(mgb_lock_open(&held, *state));
+    assert_ok(mgb_lock_open(&wanted, *state));
+    assert_ok(mgb_lock_take(&held, *state, 0));
+    mgb_lock_name_run(&held, 7);
+    assert_status(mgb_lock_take(&wanted, *state, 100), MGB_BUSY);
+    assert_message("run 7");
+    assert_message("mgbench query SQL, or sqlite3 -readonly");
+    mgb_lock_close(&wanted);
+    mgb_lock_close(&held);
+}
+
 static void the_lock_dies_with_its_holder(void **state)
 {
     int ready[2];
@@ -169,6 +183,7 @@ int main(void)
         DB_TEST(the_lock_is_held_only_while_a_run_is_active),
         DB_TEST(a_file_in_use_can_be_opened_and_read),
         DB_TEST(a_short_holder_is_waited_for),
+        DB_TEST(who_is_refused_is_told_how_to_look),
         DB_TEST(the_lock_dies_with_its_holder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
