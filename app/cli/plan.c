@@ -8,10 +8,9 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-    [MGB_TASK_COMPUTE] = "compute",     [MGB_TASK_COPY] = "copy",    [MGB_TASK_REDUCE] = "reduce",
-    [MGB_TASK_ALLREDUCE] = "allreduce", [MGB_TASK_FILL] = "fill",    [MGB_TASK_NORM] = "norm",
-    [MGB_TASK_CLIP] = "clip",           [MGB_TASK_UPDATE] = "update",
-    [MGB_TASK_CAST] = "cast"};
+    [MGB_TASK_COMPUTE] = "compute",     [MGB_TASK_COPY] = "copy",     [MGB_TASK_REDUCE] = "reduce",
+    [MGB_TASK_ALLREDUCE] = "allreduce", [MGB_TASK_FILL] = "fill",     [MGB_TASK_NORM] = "norm",
+    [MGB_TASK_CLIP] = "clip",           [MGB_TASK_UPDATE] = "update", [MGB_TASK_CAST] = "cast"};
 #define KINDS (sizeof kind_names / sizeof *kind_names)
 
 /* Every figure of a plan is a row: what, where from, where to, of which kind, value. */

@@ -7,9 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
-#define MGB_HALF static __host__ __device__ __forceinline__
-#else
+#ifndef MGB_HALF /* device code says otherwise */
 #define MGB_HALF static inline
 #endif
 

@@ -1,6 +1,7 @@
 /* Casts between f32 and the 16-bit types that gradients travel as, bit for bit as on CPU devices. */
 #include "engine/cuda/kernels.h"
 
+#define MGB_HALF static __device__ __forceinline__
 #include "engine/base/half.h"
 
 static __device__ __forceinline__ uint16_t narrow_one(float value, int brain)

@@ -32,7 +32,7 @@ struct mgb_cuda_job {
             void *to;
             const void *from;
             int64_t bytes;
-        } copy;  /* fill too */
+        } copy; /* fill too */
         struct {
             void *to;
             const void *from;

@@ -74,7 +74,7 @@ struct mgb_program {
     int reading_count;
     struct mgb_reading *readings;
     struct mgb_step_values values;
-    bool hold; /* of this play */
+    bool hold;          /* of this play */
     int64_t generation; /* of the site when it was bound; 0: not bound */
     bool traced;        /* every command has both events */
 };

@@ -36,7 +36,7 @@ struct mgb_run {
     int slot; /* input slot of the next step */
 
     int64_t step, updates;
-    bool pending; /* stale: the gradients of the step before are there to be applied */
+    bool pending;        /* stale: the gradients of the step before are there to be applied */
     int64_t last_end_ns; /* of the step before; 0: none */
     double *metrics;
     struct mgb_device_times *times; /* by device of the topology */

@@ -41,7 +41,7 @@ struct mgb_command {
             void *to;
             const void *from;
             int64_t bytes;
-        } copy;  /* fill too */
+        } copy; /* fill too */
         struct {
             void *to;
             const void *from;

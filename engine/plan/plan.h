@@ -50,10 +50,10 @@ struct mgb_bucket {
     int ready;        /* the node after which it is complete */
     int first, count; /* into members */
     int64_t bytes;
-    bool moved, done;         /* copies to `sum` are issued; the sum is */
-    int copy;                 /* the newest of those copies; -1: none was needed */
-    int *buffers;             /* by class; -1: that class has none */
-    int *arrivals;            /* by class: where it is read for the sum */
+    bool moved, done; /* copies to `sum` are issued; the sum is */
+    int copy;         /* the newest of those copies; -1: none was needed */
+    int *buffers;     /* by class; -1: that class has none */
+    int *arrivals;    /* by class: where it is read for the sum */
     int *wires; /* by class: as it travels, in the wire type, where it lies there; -1: as f32 */
     struct mgb_operand total; /* where the sum is, at `update` in the end */
     int *pending; /* stale: the sum of the step before; [0] of the root; mirrored: one a class */
@@ -122,8 +122,8 @@ struct mgb_planner {
 typedef enum mgb_status mgb_pass(struct mgb_planner *planner);
 mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_homes, mgb_plan_buckets, mgb_plan_input,
     mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
-    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update, mgb_plan_stage,
-    mgb_plan_keep, mgb_plan_queues,
-    mgb_plan_lifetimes, mgb_plan_layout, mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
+    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update,
+    mgb_plan_stage, mgb_plan_keep, mgb_plan_queues, mgb_plan_lifetimes, mgb_plan_layout,
+    mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
 
 #endif

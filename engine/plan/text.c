@@ -5,9 +5,8 @@
 
 static const char *kind_name(enum mgb_task_kind kind)
 {
-    static const char *const names[] = {"compute", "copy", "reduce", "allreduce",
-                                        "fill",    "norm", "clip",   "update",
-                                        "cast"};
+    static const char *const names[] = {"compute", "copy", "reduce", "allreduce", "fill",
+                                        "norm",    "clip", "update", "cast"};
     return names[kind];
 }
 

@@ -24,7 +24,7 @@ static int64_t ring_bytes(int64_t bytes, int64_t size, int towers, int t)
 {
     int64_t count = bytes / size;
     return size * (2 * count - part_count(count, towers, (t + 1) % towers) -
-                part_count(count, towers, (t + 2) % towers));
+                   part_count(count, towers, (t + 2) % towers));
 }
 
 static bool tree_like(enum mgb_allreduce algorithm)

@@ -14,11 +14,20 @@
 
 enum mgb_strategy { MGB_OUTPUTS, MGB_GRADIENTS, MGB_ALLREDUCE, MGB_INDEPENDENT };
 enum mgb_like {
-    MGB_LIKE_NONE, MGB_LIKE_KERAS, MGB_LIKE_DEEP_QA, MGB_LIKE_TF_PS, MGB_LIKE_TF_REPLICATED, MGB_LIKE_DDP
+    MGB_LIKE_NONE,
+    MGB_LIKE_KERAS,
+    MGB_LIKE_DEEP_QA,
+    MGB_LIKE_TF_PS,
+    MGB_LIKE_TF_REPLICATED,
+    MGB_LIKE_DDP
 };
 enum mgb_relocation { MGB_MOVE, MGB_CLONE };
 enum mgb_allreduce {
-    MGB_ALLREDUCE_AUTO, MGB_ALLREDUCE_RING, MGB_ALLREDUCE_TREE, MGB_ALLREDUCE_NCCL, MGB_ALLREDUCE_HIERARCHICAL
+    MGB_ALLREDUCE_AUTO,
+    MGB_ALLREDUCE_RING,
+    MGB_ALLREDUCE_TREE,
+    MGB_ALLREDUCE_NCCL,
+    MGB_ALLREDUCE_HIERARCHICAL
 };
 enum mgb_batch_mode { MGB_BATCH_PER_GPU, MGB_BATCH_GLOBAL }; /* weak, strong scaling */
 enum mgb_choice { MGB_CHOICE_UNSET, MGB_CHOICE_AUTO, MGB_CHOICE_NO, MGB_CHOICE_YES };
@@ -29,15 +38,19 @@ enum mgb_recompute { MGB_RECOMPUTE_NONE, MGB_RECOMPUTE_BLOCK };
 
 /* Bits of `given`: which options the user named. In the order of the option table. */
 #define MGB_PLACEMENT_OPTIONS(X)                                                                   \
-    X(GPUS, "gpus") X(BATCH, "batch") X(GLOBAL_BATCH, "global_batch")                              \
-    X(CPU_RELOCATION, "cpu_relocation") X(CPU_MERGE, "cpu_merge")                                  \
-    X(STRATEGY, "strategy") X(LIKE, "like") X(WEIGHTS_AT, "weights_at") X(MERGE_AT, "merge_at")    \
-    X(JOIN_AT, "join_at") X(LOSS_AT, "loss_at") X(SUM_AT, "sum_at") X(UPDATE_AT, "update_at")      \
-    X(RELOCATION, "relocation") X(ALLREDUCE, "allreduce") X(BUCKET_MIB, "bucket_mib")              \
-    X(OVERLAP, "overlap") X(WIRE_TYPE, "wire_type") X(STAGED, "staged") X(STALE, "stale")          \
-    X(PEER_ACCESS, "peer_access") X(PINNED, "pinned") X(BN, "bn") X(PRECISION, "precision")        \
-    X(RECOMPUTE, "recompute") X(GRAPH, "graph") X(LOGICAL, "logical") X(GPU_MEMORY, "gpu_memory")  \
-    X(THREADS, "threads") X(HOSTS, "hosts")
+    X(GPUS, "gpus")                                                                                \
+    X(BATCH, "batch") X(GLOBAL_BATCH, "global_batch") X(CPU_RELOCATION, "cpu_relocation")          \
+        X(CPU_MERGE, "cpu_merge") X(STRATEGY, "strategy") X(LIKE, "like")                          \
+            X(WEIGHTS_AT, "weights_at") X(MERGE_AT, "merge_at") X(JOIN_AT, "join_at")              \
+                X(LOSS_AT, "loss_at") X(SUM_AT, "sum_at") X(UPDATE_AT, "update_at")                \
+                    X(RELOCATION, "relocation") X(ALLREDUCE, "allreduce")                          \
+                        X(BUCKET_MIB, "bucket_mib") X(OVERLAP, "overlap")                          \
+                            X(WIRE_TYPE, "wire_type") X(STAGED, "staged") X(STALE, "stale")        \
+                                X(PEER_ACCESS, "peer_access") X(PINNED, "pinned") X(BN, "bn")      \
+                                    X(PRECISION, "precision") X(RECOMPUTE, "recompute")            \
+                                        X(GRAPH, "graph") X(LOGICAL, "logical")                    \
+                                            X(GPU_MEMORY, "gpu_memory") X(THREADS, "threads")      \
+                                                X(HOSTS, "hosts")
 
 enum mgb_option_id {
 #define X(id, name) MGB_OPTION_##id,
@@ -74,8 +87,14 @@ struct mgb_placement { /* as asked; make it with mgb_placement_init */
 
 /* How one option looks to users. */
 enum mgb_option_kind {
-    MGB_KIND_BOOL, MGB_KIND_CHOICE /* auto, true, false */, MGB_KIND_INT, MGB_KIND_NUMBER, MGB_KIND_BYTES,
-    MGB_KIND_ENUM, MGB_KIND_DEVICE, MGB_KIND_GPUS /* a count, or ids: "2,0,3" */
+    MGB_KIND_BOOL,
+    MGB_KIND_CHOICE /* auto, true, false */,
+    MGB_KIND_INT,
+    MGB_KIND_NUMBER,
+    MGB_KIND_BYTES,
+    MGB_KIND_ENUM,
+    MGB_KIND_DEVICE,
+    MGB_KIND_GPUS /* a count, or ids: "2,0,3" */
 };
 struct mgb_option {
     enum mgb_option_id id;
@@ -86,8 +105,9 @@ struct mgb_option {
     const char *fallback;      /* default as text; "" when it depends on others */
     const char *help;          /* one line */
 };
-const struct mgb_option *mgb_placement_options(void);                 /* MGB_OPTION_COUNT of them */
-const struct mgb_option *mgb_placement_find_option(const char *name); /* NULL: none; '-' equals '_' */
+const struct mgb_option *mgb_placement_options(void); /* MGB_OPTION_COUNT of them */
+const struct mgb_option *
+mgb_placement_find_option(const char *name); /* NULL: none; '-' equals '_' */
 
 void mgb_placement_init(struct mgb_placement *out); /* the defaults, nothing given */
 
@@ -99,22 +119,26 @@ enum mgb_status mgb_placement_set(struct mgb_placement *placement, const char *n
 char *mgb_placement_get_text(char *out, size_t size, const struct mgb_placement *placement,
                              enum mgb_option_id id);
 
-struct mgb_effective { /* in effect; devices are topology indices; -1: no meaning under this strategy */
+struct
+    mgb_effective { /* in effect; devices are topology indices; -1: no meaning under this strategy */
     enum mgb_strategy strategy;
     int tower_count;
-    const int *tower_device; /* tower_count of them, merge order; borrowed from the effective's memory */
+    const int
+        *tower_device; /* tower_count of them, merge order; borrowed from the effective's memory */
     enum mgb_batch_mode batch_mode;
     int batch_per_gpu; /* largest tower */
     int global_batch;
     /* The home of variable i is home[i] (twins too); equal for all unless device scopes or "spread" say otherwise. */
     int variable_count;
-    const int *home;     /* NULL under allreduce and independent (mirrored) */
-    const int *update;   /* where variable i is updated and its slots live; NULL as above */
-    const int *sum;      /* where variable i's gradient is summed; NULL as above */
-    const int *original; /* where variable i was before relocation; differs from home only when relocated */
-    int weights_at, join_at, loss_at, sum_at, update_at; /* the single device, -2: several ("spread", scopes) */
-    bool weights_spread, sum_spread;                     /* -2 because of "spread" */
-    bool relocated;                                      /* weights moved away from where the model put them */
+    const int *home;   /* NULL under allreduce and independent (mirrored) */
+    const int *update; /* where variable i is updated and its slots live; NULL as above */
+    const int *sum;    /* where variable i's gradient is summed; NULL as above */
+    const int *
+        original; /* where variable i was before relocation; differs from home only when relocated */
+    int weights_at, join_at, loss_at, sum_at,
+        update_at;                   /* the single device, -2: several ("spread", scopes) */
+    bool weights_spread, sum_spread; /* -2 because of "spread" */
+    bool relocated;                  /* weights moved away from where the model put them */
     enum mgb_relocation relocation;
     enum mgb_allreduce allreduce;
     int64_t bucket_bytes; /* 0: no meaning */

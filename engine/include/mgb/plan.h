@@ -33,14 +33,13 @@ enum mgb_task_kind {
     MGB_TASK_COMPUTE, /* one node of the graph: operands are inputs, outputs (wanted ones), workspace (or none) */
     MGB_TASK_COPY, /* dst, src: the same number of bytes; between devices, or inside one on its compute queue */
     MGB_TASK_REDUCE, /* dst, src...: dst = sum in tower order, f32; dst may be the first src */
-    MGB_TASK_ALLREDUCE, /* one operand, in place, on every tower, in the wire type; those with the same `collective` meet. Its queue is
-                         * the copy queue from the device to itself, so that backward runs on meanwhile */
+    MGB_TASK_ALLREDUCE, /* one operand, in place, in the wire type, on every tower; those with the same `collective` meet.
+                         * Its queue is the copy queue from the device to itself, so that backward runs on meanwhile */
     MGB_TASK_FILL, /* dst: zero bytes */
     MGB_TASK_NORM, /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
     MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
     MGB_TASK_UPDATE, /* per weight: weight, gradient, slots...; then the clip factor when clipping */
-    MGB_TASK_CAST, /* dst, src: f32 to the plan's wire type when dst has half the bytes, back when it has twice as
-                    * many; as many: rounded to the wire type, kept as f32 (dst may be src) */
+    MGB_TASK_CAST, /* dst, src: f32 to the wire type (dst has half the bytes), back (twice), or rounded and kept as f32 */
 };
 
 enum mgb_queue_kind { MGB_QUEUE_COMPUTE, MGB_QUEUE_COPY };
@@ -166,7 +165,7 @@ struct mgb_plan {
     int *
         input_buffer; /* of graph input i, on /cpu:0: flip buffers of the lasting arena, global rows each */
     enum mgb_allreduce algorithm;
-    enum mgb_wire_type wire_type; /* of gradients that travel: each tower's is rounded to it once, and so is their sum */
+    enum mgb_wire_type wire_type; /* of gradients: each tower's is rounded to it, and their sum */
     bool staged, stale;
     struct mgb_optimizer optimizer;
     int threads, cpu_threads; /* as in the effective placement */

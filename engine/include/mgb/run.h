@@ -89,8 +89,8 @@ void mgb_run_clear_stop(struct mgb_run *run);
 struct mgb_change {
     bool changed; /* false: the effective placement is the same; no new segment is due */
     int64_t plan_ns, move_ns, total_ns;
-    int64_t moved_bytes;  /* between devices */
-    int64_t copied_bytes; /* all bytes the move plan copied */
+    int64_t moved_bytes;    /* between devices */
+    int64_t copied_bytes;   /* all bytes the move plan copied */
     bool gradients_dropped; /* stale: those of the last step, not yet applied, are gone */
 };
 /* Takes effect now (between steps): plans, admits, moves weights and slots, frees what the old placement held. */
