@@ -37,20 +37,18 @@ enum mgb_precision { MGB_PRECISION_F32, MGB_PRECISION_TF32, MGB_PRECISION_BF16, 
 enum mgb_recompute { MGB_RECOMPUTE_NONE, MGB_RECOMPUTE_BLOCK };
 
 /* Bits of `given`: which options the user named. In the order of the option table. */
+/* clang-format off */
 #define MGB_PLACEMENT_OPTIONS(X)                                                                   \
-    X(GPUS, "gpus")                                                                                \
-    X(BATCH, "batch") X(GLOBAL_BATCH, "global_batch") X(CPU_RELOCATION, "cpu_relocation")          \
-        X(CPU_MERGE, "cpu_merge") X(STRATEGY, "strategy") X(LIKE, "like")                          \
-            X(WEIGHTS_AT, "weights_at") X(MERGE_AT, "merge_at") X(JOIN_AT, "join_at")              \
-                X(LOSS_AT, "loss_at") X(SUM_AT, "sum_at") X(UPDATE_AT, "update_at")                \
-                    X(RELOCATION, "relocation") X(ALLREDUCE, "allreduce")                          \
-                        X(BUCKET_MIB, "bucket_mib") X(OVERLAP, "overlap")                          \
-                            X(WIRE_TYPE, "wire_type") X(STAGED, "staged") X(STALE, "stale")        \
-                                X(PEER_ACCESS, "peer_access") X(PINNED, "pinned") X(BN, "bn")      \
-                                    X(PRECISION, "precision") X(RECOMPUTE, "recompute")            \
-                                        X(GRAPH, "graph") X(LOGICAL, "logical")                    \
-                                            X(GPU_MEMORY, "gpu_memory") X(THREADS, "threads")      \
-                                                X(HOSTS, "hosts")
+    X(GPUS, "gpus") X(BATCH, "batch") X(GLOBAL_BATCH, "global_batch")                              \
+    X(CPU_RELOCATION, "cpu_relocation") X(CPU_MERGE, "cpu_merge")                                  \
+    X(STRATEGY, "strategy") X(LIKE, "like") X(WEIGHTS_AT, "weights_at") X(MERGE_AT, "merge_at")    \
+    X(JOIN_AT, "join_at") X(LOSS_AT, "loss_at") X(SUM_AT, "sum_at") X(UPDATE_AT, "update_at")      \
+    X(RELOCATION, "relocation") X(ALLREDUCE, "allreduce") X(BUCKET_MIB, "bucket_mib")              \
+    X(OVERLAP, "overlap") X(WIRE_TYPE, "wire_type") X(STAGED, "staged") X(STALE, "stale")          \
+    X(PEER_ACCESS, "peer_access") X(PINNED, "pinned") X(BN, "bn") X(PRECISION, "precision")        \
+    X(RECOMPUTE, "recompute") X(GRAPH, "graph") X(LOGICAL, "logical") X(GPU_MEMORY, "gpu_memory")  \
+    X(THREADS, "threads") X(HOSTS, "hosts")
+/* clang-format on */
 
 enum mgb_option_id {
 #define X(id, name) MGB_OPTION_##id,

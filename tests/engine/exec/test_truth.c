@@ -16,6 +16,18 @@ static int64_t ring_total(int64_t payload, int towers)
     return 2 * (towers - 1) * payload;
 }
 
+/* What a placement has besides places, in turn; `staged` has no meaning for mirrors. */
+static void ways_add(char *options, size_t size, int number, int strategy)
+{
+    static const char *const ways[] = {"", " wire_type=f16", " stale=true",
+                                       " stale=true wire_type=bf16"};
+    size_t used = strlen(options);
+    used +=
+        (size_t)snprintf(options + used, size - used, "%s", strategy < 3 ? ways[number % 4] : "");
+    if (strategy < 2 && number % 5 > 2)
+        snprintf(options + used, size - used, " staged=true");
+}
+
 static void link_check(const struct mgb_plan *plan, int from, int to, const char *options)
 {
     int64_t planned = 0;
@@ -64,6 +76,7 @@ static void planned_bytes_by_link_are_what_a_counter_saw(void **state)
             if (i % 3 < 2)
                 draw_places(options + used, sizeof options - (size_t)used, strategies[i % 3],
                             1 + i % 4, i);
+            ways_add(options, sizeof options, i / 3, i % 3);
             traffic_check(graph, options);
         }
         mgb_graph_free(graph);
@@ -144,6 +157,7 @@ static void planned_memory_is_what_canaries_saw(void **state)
             if (i % 4 < 2)
                 draw_places(options + used, sizeof options - (size_t)used, strategies[i % 4],
                             1 + i % 4, i);
+            ways_add(options, sizeof options, i / 2, i % 4);
             struct training training = {.graph = graph,
                                         .options = options,
                                         .optimizer = training_sgd(0.1f, 0.9f),
