@@ -85,6 +85,8 @@ function host.result_recall(s, figures)
   local asked, gone = host.asked_read(s), "this run was made earlier: its figures are in the database, its weights are gone"
   if not segment then -- deleted meanwhile
     figures.model, figures.metrics, figures.placement = s.model, {}, { asked = asked }
+    figures.batch_mode = asked.global_batch and "strong" or "weak"
+    figures.global_batch = asked.global_batch or (asked.batch or 32) * s.request.placement:towers()
     return host.result_gone(figures, gone)
   end
   if segment.run_outcome == "oom" then

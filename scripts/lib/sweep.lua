@@ -122,7 +122,7 @@ local function likeness(row, other, keys)
 end
 
 -- Only what came to its end has a rate that means something: who crashed half way may have been slow before.
-local function rates_count(row) return row.outcome == "ok" and row.examples_per_s ~= nil end
+local function rates_count(row) return row.outcome == "ok" and row.step_ms.median ~= nil end
 
 -- The row that `row` is measured against: `says(row, rows)` gives it, or says of a row whether it is one; without it the
 -- one-GPU row of the same batch, the most alike in the rest of the grid.
