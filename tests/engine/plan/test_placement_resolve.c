@@ -334,6 +334,11 @@ static void the_first_listed_id_is_the_merge_gpu(void **state)
 static void a_duplicate_is_refused_by_name_unless_logical(void **state)
 {
     (void)state;
+    graph->towers_built = 4;
+    refused("gpus=2", MGB_INVALID,
+            "was built for 4 towers (build = \"tower\"), not 2; its builder ");
+    assert_message("open a new session or run with gpus = 2");
+    graph->towers_built = 0;
     refused("gpus=0,0", MGB_INVALID, "wanted /gpu:0 /gpu:0, present /cpu:0 /gpu:0");
     refused("gpus=0,0", MGB_INVALID, "/gpu:0 is listed twice; give logical = true");
     refused("gpus=-1", MGB_INVALID,
