@@ -121,7 +121,7 @@ static bool wal_is_empty(const char *path)
 
 static enum mgb_status reader_open(struct mgb_sql *sql, const char *path)
 {
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (path[0] && access(path, F_OK) != 0 && errno == ENOENT)
         return mgb_fail(MGB_MISSING, "%s is not there: nothing has been recorded in it", path);
     MGB_TRY(mgb_sql_open(sql, path, path, SQLITE_OPEN_READONLY));
     enum mgb_status status = reader_settle(sql);

@@ -66,7 +66,11 @@ enum mgb_status mgb_sql_fail(const struct mgb_sql *sql, int code, const char *wh
 
 enum mgb_status mgb_sql_open(struct mgb_sql *out, const char *name, const char *path, int flags)
 {
-    *out = (struct mgb_sql){.path = strdup(path)};
+    *out = (struct mgb_sql){0};
+    if (!path
+            [0]) /* SQLite would keep everything in a file without a name, and drop it at the end */
+        return mgb_fail(MGB_INVALID, "a results file needs a name; an empty one was given");
+    out->path = strdup(path);
     if (!out->path)
         return mgb_fail(MGB_NO_MEMORY, "no memory to open %s", path);
     int code = sqlite3_open_v2(name, &out->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);

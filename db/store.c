@@ -123,6 +123,8 @@ enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
         mgb_sql_open(&store->sql, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (status == MGB_OK)
         status = store_settle(store, schema);
+    if (status == MGB_OK)
+        status = mgb_presence_check(&store->presence, path);
     if (status != MGB_OK) {
         mgb_lock_close(&store->lock);
         mgb_sql_close(&store->sql);
@@ -194,6 +196,7 @@ static enum mgb_status busy_give_up(const struct mgb_store *store, enum mgb_stat
 
 enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
 {
+    MGB_TRY(mgb_presence_check(&store->presence, store->sql.path));
     if (store->active_runs == 0) {
         MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
         store->lock_is_brief = true;
@@ -217,7 +220,8 @@ enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status)
     if (store->lock_is_brief && store->active_runs == 0)
         mgb_lock_release(&store->lock);
     store->lock_is_brief = false;
-    return status;
+    MGB_TRY(status);
+    return mgb_presence_check(&store->presence, store->sql.path);
 }
 
 enum mgb_status mgb_store_check(struct mgb_store *store, bool thorough)

@@ -6,6 +6,7 @@
 
 #include "db/identity.h"
 #include "db/lock.h"
+#include "db/presence.h"
 #include "db/schema.h"
 #include "db/sql.h"
 #include "db/store.h"
@@ -15,6 +16,7 @@
 struct mgb_store {
     struct mgb_sql sql;
     struct mgb_lock lock;
+    struct mgb_presence presence;
     struct mgb_identity identity;
     struct mgb_store_options options;
     int64_t

@@ -114,6 +114,9 @@ static int format_set(struct mgb_invocation *in, enum mgb_table_format format)
 static int global_set(struct reader *r, const struct mgb_flag *flag, const char *value)
 {
     struct mgb_invocation *in = r->in;
+    if (value && !*value)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: %s expected, got an empty text",
+                                flag->name, flag->value);
     if (is(flag, "--db"))
         in->db = value;
     else if (is(flag, "--backend"))

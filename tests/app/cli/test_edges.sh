@@ -83,6 +83,22 @@ if command -v script >/dev/null; then
         grep -c "$escape")"
 fi
 
+# An empty name of a file names nothing.
+expect 2 '' 'mgbench: --db: FILE expected, got an empty text' mgbench run ./small.lua --db ''
+expect 2 '' 'mgbench: --lua-path: DIR expected, got an empty text' mgbench --lua-path= -e 'x'
+
+# A results file that is deleted under a run is missed.
+command_line='deleted results'
+has_rows() {
+    [ "$(ask 'select count(*) from step' gone.db)" -gt 0 ]
+}
+start run ./small.lua --backend host --quiet --batch 2 --steps 3000 --db gone.db
+until_true 20 has_rows
+rm gone.db
+finished
+same 'exit code' 1 "$code"
+same 'told' 1 "$(grep -c 'the record of this run is incomplete: gone.db was deleted or moved' "$work/err")"
+
 # The reader of a pipe may stop early: quietly, and with exit code 0 of a command that was done.
 command_line='| head'
 same 'help' 'usage: mgbench run MODEL [options] [placement options]' "$(mgbench run --help 2>"$work/err" | head -n 1)"
