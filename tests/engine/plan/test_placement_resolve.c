@@ -1,5 +1,6 @@
 /* Placements in effect: the table of lua-api.md row by row, precedence, presets, devices, parking.
  */
+#include "engine/graph/graph.h"
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 
