@@ -1,7 +1,9 @@
 /* See configuration.h. */
 #include "app/cli/configuration.h"
+#include "app/script/terminal.h"
 #include <inttypes.h>
 #include <mgb/text.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void line_print(FILE *out, const char *what, const char *value)
@@ -57,7 +59,12 @@ static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
         char text[512];
         if (!(shown >> i & 1))
             continue;
-        mgb_effective_get_text(text, sizeof text, c->effective, c->topology, (enum mgb_option_id)i);
+        if (i == MGB_OPTION_LIKE || i == MGB_OPTION_MERGE_AT) /* in effect they are the places */
+            mgb_placement_get_text(text, sizeof text, &c->request->placement,
+                                   (enum mgb_option_id)i);
+        else
+            mgb_effective_get_text(text, sizeof text, c->effective, c->topology,
+                                   (enum mgb_option_id)i);
         fprintf(out, "%s%s=%s", between, mgb_placement_options()[i].name, *text ? text : "n/a");
         between = " ";
     }
@@ -78,7 +85,7 @@ static void memory_print(FILE *out, const struct mgb_cli_configuration *c)
     fputs(c->plan->use_count > 16 ? ", ... (planned)\n" : " (planned)\n", out);
 }
 
-void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *c)
+static void lines_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     model_print(out, c->request);
     line_print(out, "data", *c->request->data ? c->request->data : "random");
@@ -91,5 +98,42 @@ void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *
     fprintf(out, "%-11s%s, lr %g; seed %" PRIu64 "\n", "training",
             mgb_optimizer_name(c->request->optimizer.kind), (double)c->request->optimizer.lr,
             c->request->seed);
-    memory_print(out, c);
+    if (!c->brief)
+        memory_print(out, c);
+}
+
+/* One line, broken at blanks where the terminal ends; what follows stands under its values. */
+static void wrapped_print(FILE *out, const char *line, int width)
+{
+    enum { INDENT = 11 };
+    int column = 0;
+    while (*line) {
+        int gap = (int)strspn(line, " "), length = (int)strcspn(line + gap, " ");
+        char word[1024];
+        snprintf(word, sizeof word, "%.*s", length, line + gap);
+        int columns = mgb_text_width(word);
+        if (length > 0 && column > INDENT && width > 0 && column + gap + columns > width) {
+            fprintf(out, "\n%*s", INDENT, "");
+            column = INDENT;
+            gap = 0, line += strspn(line, " ");
+        }
+        fprintf(out, "%*s%.*s", gap, "", length, line + gap);
+        column += gap + columns;
+        line += gap + length;
+    }
+    fputc('\n', out);
+}
+
+void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    char *text = NULL, *rest;
+    size_t size;
+    int width = mgb_terminal_width(fileno(out));
+    FILE *lines = width > 0 ? open_memstream(&text, &size) : NULL;
+    lines_print(lines ? lines : out, c);
+    if (!lines || fclose(lines) != 0)
+        return;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        wrapped_print(out, line, width);
+    free(text);
 }

@@ -11,6 +11,7 @@ struct mgb_cli_configuration { /* all borrowed */
     const struct mgb_topology *topology;
     const struct mgb_effective *effective;
     const struct mgb_plan *plan;
+    bool brief; /* without the planned memory */
 };
 
 void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *c);

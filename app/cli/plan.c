@@ -2,16 +2,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/configuration.h"
 #include "app/cli/job.h"
-#include <inttypes.h>
+#include "app/cli/plan_text.h"
 #include <mgb/preview.h>
 #include <mgb/text.h>
 #include <string.h>
-
-static const char *const kind_names[] = {
-    [MGB_TASK_COMPUTE] = "compute",     [MGB_TASK_COPY] = "copy",     [MGB_TASK_REDUCE] = "reduce",
-    [MGB_TASK_ALLREDUCE] = "allreduce", [MGB_TASK_FILL] = "fill",     [MGB_TASK_NORM] = "norm",
-    [MGB_TASK_CLIP] = "clip",           [MGB_TASK_UPDATE] = "update", [MGB_TASK_CAST] = "cast"};
-#define KINDS (sizeof kind_names / sizeof *kind_names)
 
 /* Every figure of a plan is a row: what, where from, where to, of which kind, value. */
 struct rows {
@@ -36,19 +30,15 @@ static void row_add(struct rows *rows, const char *what, int from, int to, const
     mgb_table_add_integer(rows->table, value);
 }
 
-/* Counted as they are played: once for each tower of a class. */
 static enum mgb_status tasks_add(struct rows *rows, const struct mgb_plan *plan)
 {
-    struct mgb_flat flat;
-    int64_t counts[KINDS] = {0};
-    MGB_TRY(mgb_plan_expand(&flat, plan));
-    for (int i = 0; i < flat.count; i++)
-        counts[plan->tasks[flat.tasks[i].task].kind]++;
-    for (size_t kind = 0; kind < KINDS; kind++)
+    int64_t counts[MGB_CLI_TASK_KINDS], all;
+    MGB_TRY(mgb_cli_plan_count(counts, &all, plan));
+    for (int kind = 0; kind < MGB_CLI_TASK_KINDS; kind++)
         if (counts[kind] > 0)
-            row_add(rows, "tasks", -1, -1, kind_names[kind], counts[kind]);
-    row_add(rows, "tasks", -1, -1, "all", flat.count);
-    mgb_flat_done(&flat);
+            row_add(rows, "tasks", -1, -1, mgb_cli_task_kind_name((enum mgb_task_kind)kind),
+                    counts[kind]);
+    row_add(rows, "tasks", -1, -1, "all", all);
     return MGB_OK;
 }
 
@@ -64,7 +54,7 @@ static void memory_add(struct rows *rows, const struct mgb_plan *plan)
     }
 }
 
-static enum mgb_status plan_print(const struct mgb_plan *plan, enum mgb_table_format format,
+static enum mgb_status rows_print(const struct mgb_plan *plan, enum mgb_table_format format,
                                   int64_t largest)
 {
     static const char *const names[] = {"what", "at", "to", "kind", "value"};
@@ -120,14 +110,18 @@ static enum mgb_status plan_show(const struct mgb_invocation *in,
                                       .remark = mgb_preview_remark(preview),
                                       .topology = mgb_preview_topology(preview),
                                       .effective = mgb_preview_effective(preview),
-                                      .plan = plan};
+                                      .plan = plan,
+                                      .brief = true};
     int64_t largest;
     if (mgb_cli_find_flag(in, "--tasks"))
         return tasks_print(plan);
     MGB_TRY(largest_find(in, preview, &largest));
     if (in->format == MGB_TABLE_TEXT && !in->quiet)
         mgb_cli_configuration_print(stdout, &c);
-    MGB_TRY(plan_print(plan, in->format, largest));
+    if (in->format == MGB_TABLE_TEXT)
+        MGB_TRY(mgb_cli_plan_print(plan, largest));
+    else
+        MGB_TRY(rows_print(plan, in->format, largest));
     return mgb_plan_admit(plan, NULL, c.effective->gpu_memory);
 }
 
@@ -159,6 +153,8 @@ const struct mgb_command mgb_command_plan = {
     .help = MGB_CLI_MODEL_HELP
     "Nothing is run, and nothing allocated on a device. Figures are of one step with a full "
     "batch.\n"
+    "Sizes are MiB; --csv and --json give bytes. grads, activ and work are gradients, activations\n"
+    "and workspace.\n"
     "Exit code 1 when the plan does not fit in memory; it is shown all the same.\n"
     "\n"
     "example: mgbench plan mnist_cnn --gpus 4 --weights-at spread\n" //

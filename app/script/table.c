@@ -32,7 +32,7 @@ void mgb_table_free(struct mgb_table *table)
     for (int i = 0; i < table->columns; i++)
         free(table->names[i]);
     for (size_t i = 0; i < table->count; i++)
-        if (table->cells[i].kind == CELL_TEXT)
+        if (table->cells[i].kind == CELL_TEXT || table->cells[i].kind == CELL_FIGURE)
             free(table->cells[i].text);
     free(table->names);
     free(table->cells);
@@ -61,6 +61,13 @@ void mgb_table_add_text(struct mgb_table *table, const char *text)
     char *copy = text ? strdup(text) : NULL;
     table->failed = table->failed || (text && !copy);
     cell_add(table, (struct table_cell){.kind = copy ? CELL_TEXT : CELL_EMPTY, .text = copy});
+}
+
+void mgb_table_add_figure(struct mgb_table *table, const char *text)
+{
+    mgb_table_add_text(table, text);
+    if (text && table->count > 0 && table->cells[table->count - 1].kind == CELL_TEXT)
+        table->cells[table->count - 1].kind = CELL_FIGURE;
 }
 
 void mgb_table_add_integer(struct mgb_table *table, long long value)
@@ -114,6 +121,7 @@ const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_fo
     case CELL_EMPTY:
         return format == MGB_TABLE_TEXT ? "-" : format == MGB_TABLE_CSV ? "" : "null";
     case CELL_TEXT:
+    case CELL_FIGURE:
         return cell->text;
     case CELL_INTEGER:
         snprintf(small, 40, "%lld", cell->integer);
@@ -201,7 +209,7 @@ static void json_print(const struct mgb_table *table, FILE *out)
             json_string_print(out, table->names[i]);
             fputc(':', out);
             const char *text = mgb_table_cell_text(cell, MGB_TABLE_JSON, small);
-            if (cell->kind == CELL_TEXT)
+            if (cell->kind == CELL_TEXT || cell->kind == CELL_FIGURE)
                 json_string_print(out, text);
             else
                 fputs(text, out);

@@ -18,6 +18,8 @@ void mgb_table_free(struct mgb_table *table); /* NULL is fine */
 /* Each adds the next cell, row by row from the left. Texts are copied; NULL is an empty cell. Memory running out is
  * remembered and told by mgb_table_print. */
 void mgb_table_add_text(struct mgb_table *table, const char *text);
+void mgb_table_add_figure(struct mgb_table *table,
+                          const char *text); /* aligned as a number, printed as it is */
 void mgb_table_add_integer(struct mgb_table *table, long long value);
 void mgb_table_add_number(struct mgb_table *table,
                           double value); /* not-a-number is an empty cell */

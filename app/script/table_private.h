@@ -4,7 +4,15 @@
 
 #include "app/script/table.h"
 
-enum table_cell_kind { CELL_EMPTY, CELL_TEXT, CELL_INTEGER, CELL_NUMBER, CELL_BOOLEAN };
+/* CELL_FIGURE: a number that is worded already. */
+enum table_cell_kind {
+    CELL_EMPTY,
+    CELL_TEXT,
+    CELL_FIGURE,
+    CELL_INTEGER,
+    CELL_NUMBER,
+    CELL_BOOLEAN
+};
 
 struct table_cell {
     enum table_cell_kind kind;

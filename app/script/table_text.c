@@ -10,6 +10,7 @@ struct layout {
     int *widths, *shown; /* of each column; the columns that are left, in order */
     bool *right;
     int count;
+    int gap; /* blanks between columns */
 };
 
 static const char *text_at(const struct mgb_table *table, size_t row, int column, char small[40])
@@ -54,11 +55,11 @@ static void plain_print(FILE *out, const char *text)
         fputc(*c == '\n' || *c == '\r' || *c == '\t' ? ' ' : *c, out);
 }
 
-/* One cell with the gap before it; nothing after the last one, so that lines have no trailing blanks. */
-static void padded_print(FILE *out, const char *text, int width, bool right, bool first, bool last)
+/* One cell with `gap` blanks before it; nothing after the last one, so that lines have no trailing blanks. */
+static void padded_print(FILE *out, const char *text, int width, bool right, int gap, bool last)
 {
     int pad = width - mgb_text_width(text);
-    fprintf(out, "%s%*s", first ? "" : "  ", right ? pad : 0, "");
+    fprintf(out, "%*s", gap + (right ? pad : 0), "");
     plain_print(out, text);
     if (!right && !last)
         fprintf(out, "%*s", pad, "");
@@ -73,8 +74,8 @@ static void block_print(const struct layout *l, int first, int end, bool named, 
             int column = l->shown[i < 0 ? 0 : i];
             const char *text =
                 line == 0 ? l->table->names[column] : text_at(l->table, line - 1, column, small);
-            padded_print(out, text, l->widths[column], l->right[column], named ? i < 0 : i == first,
-                         i + 1 == end);
+            padded_print(out, text, l->widths[column], l->right[column],
+                         (named ? i < 0 : i == first) ? 0 : l->gap, i + 1 == end);
         }
         fputc('\n', out);
     }
@@ -82,9 +83,9 @@ static void block_print(const struct layout *l, int first, int end, bool named, 
 
 static int total_width(const struct layout *l)
 {
-    int width = -2;
+    int width = -l->gap;
     for (int i = 0; i < l->count; i++)
-        width += l->widths[l->shown[i]] + 2;
+        width += l->widths[l->shown[i]] + l->gap;
     return width;
 }
 
@@ -116,9 +117,10 @@ static void blocks_print(struct layout *l, int width, FILE *out)
     bool many = mgb_table_row_count(l->table) > 1;
     for (int first = 0; first < l->count;) {
         bool named = many && first > 0; /* the rows of a second block say whose they are */
-        int used = named ? l->widths[l->shown[0]] : -2, end = first;
-        while (end < l->count && (end == first || used + 2 + l->widths[l->shown[end]] <= width))
-            used += 2 + l->widths[l->shown[end++]];
+        int used = named ? l->widths[l->shown[0]] : -l->gap, end = first;
+        while (end < l->count &&
+               (end == first || used + l->gap + l->widths[l->shown[end]] <= width))
+            used += l->gap + l->widths[l->shown[end++]];
         if (first > 0)
             fputc('\n', out);
         block_print(l, first, end, named, out);
@@ -133,7 +135,8 @@ enum mgb_status mgb_table_print_within(const struct mgb_table *table, int width,
                        .widths = calloc(columns, sizeof *l.widths),
                        .shown = calloc(columns, sizeof *l.shown),
                        .right = calloc(columns, sizeof *l.right),
-                       .count = table->columns};
+                       .count = table->columns,
+                       .gap = 2};
     enum mgb_status status = MGB_OK;
     if (!l.widths || !l.shown || !l.right)
         status = mgb_fail(MGB_NO_MEMORY, "printing a table: memory is exhausted");
@@ -146,6 +149,8 @@ enum mgb_status mgb_table_print_within(const struct mgb_table *table, int width,
         bool wide = width > 0 && total_width(&l) > width;
         if (wide && mgb_table_row_count(table) > 1)
             constants_print(&l, width, out);
+        if (wide && total_width(&l) - (l.count - 1) <= width)
+            l.gap = 1 + (total_width(&l) <= width); /* rather narrow than torn apart */
         blocks_print(&l, wide ? width : total_width(&l), out);
     }
     free(l.widths);

@@ -69,7 +69,7 @@ if verb == "verify" then
   if form == "text" then
     print(verdict)
   else
-    mgb.table({ verdict }, { "verdict", "equal", "bitwise", "steps", "first_step", "difference", "weight_difference", "variable" })
+    mgb.table({ verdict }, { "equal", "bitwise", "steps", "first_step", "difference", "weight_difference", "variable", "verdict" })
   end
   if not verdict.equal then error("the two placements do not train the same", 0) end
   return

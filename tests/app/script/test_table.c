@@ -132,6 +132,18 @@ static void what_is_the_same_in_every_row_makes_room_in_a_narrow_table(void **st
     mgb_table_free(table);
 }
 
+static void a_blank_less_is_better_than_two_blocks(void **state)
+{
+    (void)state;
+    struct mgb_table *table = table_fill();
+    setlocale(LC_CTYPE, "C.UTF-8");
+    within(table, 39, "model     gpus step_ms merge note\n"
+                      "mnist_cnn    4   247.1 yes   a, \"b\" c\n"
+                      "\xc3\xa4          -12       - -     0.1\n");
+    setlocale(LC_ALL, "C");
+    mgb_table_free(table);
+}
+
 static void what_does_not_fit_follows_in_a_second_block(void **state)
 {
     (void)state;
@@ -168,6 +180,7 @@ int main(void)
         cmocka_unit_test(numbers_have_a_point_in_a_comma_locale),
         cmocka_unit_test(a_table_without_rows_has_a_header),
         cmocka_unit_test(what_is_the_same_in_every_row_makes_room_in_a_narrow_table),
+        cmocka_unit_test(a_blank_less_is_better_than_two_blocks),
         cmocka_unit_test(what_does_not_fit_follows_in_a_second_block),
         cmocka_unit_test(a_full_disk_is_told),
     };
