@@ -22,8 +22,9 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),    PART(closure), PART(nn),     PART(model), PART(data),  PART(result), PART(recall),
-        PART(run),     PART(session), PART(verify), PART(sweep), PART(table),  PART(later),
+        PART(json),   PART(closure), PART(nn),    PART(model),   PART(data),
+        PART(result), PART(recall),  PART(run),   PART(session), PART(verify),
+        PART(sweep),  PART(table),   PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

@@ -255,10 +255,9 @@ static int is_restarted(lua_State *L)
 
 void mgb_script_bind_query(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"query", database_query},    {"print_table", table_print},
-                                    {"number_text", number_text}, {"progress", progress_show},
-                                    {"remark", remark_tell},
-                                    {"restartable", point_tell},  {"interrupted", is_interrupted},
-                                    {"restarted", is_restarted},  {NULL, NULL}};
+    static const luaL_Reg lent[] = {
+        {"query", database_query},       {"print_table", table_print}, {"number_text", number_text},
+        {"progress", progress_show},     {"remark", remark_tell},      {"restartable", point_tell},
+        {"interrupted", is_interrupted}, {"restarted", is_restarted},  {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

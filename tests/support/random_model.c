@@ -186,6 +186,19 @@ static enum mgb_status second_loss(struct maker *m, int x)
     return mgb_graph_loss(m->graph, loss, 0.5f);
 }
 
+/* A bare variable added to every row. No draw decides it, so that the rest of a seed's model does not depend on it. */
+static enum mgb_status shift(struct maker *m, int *x)
+{
+    struct mgb_init init = {.kind = MGB_NORMAL, .value = 0.2f};
+    struct mgb_shape shape = *shape_of(m, *x);
+    int variable, value;
+    if (m->seed % 3 != 1)
+        return MGB_OK;
+    MGB_TRY(mgb_graph_variable(m->graph, &variable, "shift", &shape, &init));
+    MGB_TRY(mgb_graph_read(m->graph, &value, variable));
+    return mgb_op_add(m->graph, x, "add", *x, value);
+}
+
 static enum mgb_status first_loss(struct maker *m, int x, int label)
 {
     struct layer layer;
@@ -215,6 +228,7 @@ static enum mgb_status build(struct maker *m)
         MGB_TRY(dropout(m, &x));
     if (chance(m, 3))
         MGB_TRY(second_loss(m, x));
+    MGB_TRY(shift(m, &x));
     MGB_TRY(first_loss(m, x, label));
     return mgb_graph_finish(m->graph);
 }
