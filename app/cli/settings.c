@@ -1,5 +1,6 @@
 /* Flags to words for the script layer. See settings.h. */
 #include "app/cli/settings.h"
+#include <math.h>
 #include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static enum mgb_status word_add(struct mgb_cli_settings *out, char group, char k
 static bool is_number(const char *text)
 {
     char *end;
-    return *text && strtod(text, &end) == strtod(text, NULL) && !*end;
+    return *text && isfinite(strtod(text, &end)) && !*end;
 }
 
 /* Nothing means yes. */
@@ -179,6 +180,10 @@ static enum mgb_status placement_add(struct mgb_cli_settings *out, struct mgb_pl
     const struct mgb_option *option = mgb_placement_find_option(flag + 2);
     if (!option)
         return MGB_OK; /* one that says nothing about the run */
+    bool may_be_bare = option->kind == MGB_KIND_BOOL || option->kind == MGB_KIND_CHOICE;
+    if (!*value && !may_be_bare)
+        return mgb_fail(MGB_INVALID, "%s: %s expected, got an empty text%s%s", flag,
+                        kind_word(option->kind), *option->help ? ": " : "", option->help);
     MGB_TRY(mgb_placement_set(placement, option->name, *value ? value : "true"));
     mgb_placement_get_text(text, sizeof text, placement, option->id);
     if (!*text)

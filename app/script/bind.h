@@ -29,6 +29,10 @@ struct script_placement { /* as asked, and what of it was given since the last m
 struct script_placement *mgb_script_placement(lua_State *L, int index);
 struct script_session *mgb_script_session(lua_State *L, int index);
 
+/* The text at `index`; raises unless it is one without a NUL. */
+const char *mgb_script_read_name(lua_State *L, int index);
+/* The integer at `index`; raises, naming `what`, unless it is one that an int holds. */
+int mgb_script_read_int(lua_State *L, int index, const char *what);
 /* Raises unless the value is a list of integers. */
 void mgb_script_read_shape(lua_State *L, int index, struct mgb_shape *out);
 

@@ -1,7 +1,9 @@
 /* The graph of a model as a userdata, and its methods that declare things. Layers, names and sharing are Lua's
  * (scripts/lib/nn.lua); operators are in graph_ops.c. */
 #include "app/script/bind.h"
+#include <limits.h>
 #include <mgb/model.h>
+#include <string.h>
 
 #define GRAPH "mgb.graph"
 
@@ -19,7 +21,7 @@ static int graph_make(lua_State *L)
     struct mgb_graph **box = lua_newuserdatauv(L, sizeof *box, 0);
     *box = NULL;
     luaL_setmetatable(L, GRAPH);
-    mgb_script_check(L, mgb_graph_make(box, luaL_checkstring(L, 1)));
+    mgb_script_check(L, mgb_graph_make(box, mgb_script_read_name(L, 1)));
     return 1;
 }
 
@@ -34,7 +36,7 @@ static int graph_free(lua_State *L)
 
 static int scope_begin(lua_State *L)
 {
-    mgb_script_check(L, mgb_graph_begin_scope(mgb_script_graph(L, 1), luaL_checkstring(L, 2)));
+    mgb_script_check(L, mgb_graph_begin_scope(mgb_script_graph(L, 1), mgb_script_read_name(L, 2)));
     return 0;
 }
 
@@ -47,7 +49,7 @@ static int scope_end(lua_State *L)
 static int device_begin(lua_State *L)
 {
     struct mgb_device_name name;
-    mgb_script_check(L, mgb_device_parse(&name, luaL_checkstring(L, 2)));
+    mgb_script_check(L, mgb_device_parse(&name, mgb_script_read_name(L, 2)));
     mgb_script_check(L, mgb_graph_begin_device(mgb_script_graph(L, 1), name));
     return 0;
 }
@@ -61,7 +63,7 @@ static int device_end(lua_State *L)
 /* begin_shared(share) -> share; 0 for a sub-model that is new */
 static int shared_begin(lua_State *L)
 {
-    int share = (int)luaL_checkinteger(L, 2);
+    int share = mgb_script_read_int(L, 2, "a share's number");
     mgb_script_check(L, mgb_graph_begin_shared(mgb_script_graph(L, 1), &share));
     lua_pushinteger(L, share);
     return 1;
@@ -75,7 +77,7 @@ static int shared_end(lua_State *L)
 
 static int tower_begin(lua_State *L)
 {
-    int tower = (int)luaL_checkinteger(L, 2);
+    int tower = mgb_script_read_int(L, 2, "a tower's number");
     mgb_script_check(L, mgb_graph_begin_tower(mgb_script_graph(L, 1), tower));
     return 0;
 }
@@ -94,7 +96,7 @@ static int graph_input(lua_State *L)
     struct mgb_shape shape;
     int tensor, type = luaL_checkoption(L, 4, "f32", types);
     mgb_script_read_shape(L, 3, &shape);
-    mgb_script_check(L, mgb_graph_input(mgb_script_graph(L, 1), &tensor, luaL_checkstring(L, 2),
+    mgb_script_check(L, mgb_graph_input(mgb_script_graph(L, 1), &tensor, mgb_script_read_name(L, 2),
                                         &shape, values[type]));
     lua_pushinteger(L, tensor);
     return 1;
@@ -111,7 +113,7 @@ static int graph_variable(lua_State *L)
     int variable;
     mgb_script_read_shape(L, 3, &shape);
     mgb_script_check(L, mgb_graph_variable(mgb_script_graph(L, 1), &variable,
-                                           luaL_checkstring(L, 2), &shape, &init));
+                                           mgb_script_read_name(L, 2), &shape, &init));
     lua_pushinteger(L, variable);
     return 1;
 }
@@ -119,8 +121,8 @@ static int graph_variable(lua_State *L)
 static int variable_read(lua_State *L)
 {
     int tensor;
-    mgb_script_check(L,
-                     mgb_graph_read(mgb_script_graph(L, 1), &tensor, (int)luaL_checkinteger(L, 2)));
+    mgb_script_check(L, mgb_graph_read(mgb_script_graph(L, 1), &tensor,
+                                       mgb_script_read_int(L, 2, "a tensor's number")));
     lua_pushinteger(L, tensor);
     return 1;
 }
@@ -128,29 +130,31 @@ static int variable_read(lua_State *L)
 static int variable_freeze(lua_State *L)
 {
     luaL_checktype(L, 3, LUA_TBOOLEAN);
-    mgb_script_check(L, mgb_graph_freeze(mgb_script_graph(L, 1), (int)luaL_checkinteger(L, 2),
+    mgb_script_check(L, mgb_graph_freeze(mgb_script_graph(L, 1),
+                                         mgb_script_read_int(L, 2, "a tensor's number"),
                                          lua_toboolean(L, 3)));
     return 0;
 }
 
 static int graph_output(lua_State *L)
 {
-    mgb_script_check(L, mgb_graph_output(mgb_script_graph(L, 1), luaL_checkstring(L, 2),
-                                         (int)luaL_checkinteger(L, 3)));
+    mgb_script_check(L, mgb_graph_output(mgb_script_graph(L, 1), mgb_script_read_name(L, 2),
+                                         mgb_script_read_int(L, 3, "a tensor's number")));
     return 0;
 }
 
 static int graph_loss(lua_State *L)
 {
-    mgb_script_check(L, mgb_graph_loss(mgb_script_graph(L, 1), (int)luaL_checkinteger(L, 2),
+    mgb_script_check(L, mgb_graph_loss(mgb_script_graph(L, 1),
+                                       mgb_script_read_int(L, 2, "a tensor's number"),
                                        (float)luaL_checknumber(L, 3)));
     return 0;
 }
 
 static int graph_metric(lua_State *L)
 {
-    mgb_script_check(L, mgb_graph_metric(mgb_script_graph(L, 1), luaL_checkstring(L, 2),
-                                         (int)luaL_checkinteger(L, 3)));
+    mgb_script_check(L, mgb_graph_metric(mgb_script_graph(L, 1), mgb_script_read_name(L, 2),
+                                         mgb_script_read_int(L, 3, "a tensor's number")));
     return 0;
 }
 
@@ -164,7 +168,7 @@ static int graph_finish(lua_State *L)
 static int tensor_shape(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
-    int tensor = (int)luaL_checkinteger(L, 2);
+    int tensor = mgb_script_read_int(L, 2, "a tensor's number");
     const struct mgb_shape *shape = mgb_tensor_shape(graph, tensor);
     lua_createtable(L, shape->rank, 0);
     for (int i = 0; i < shape->rank; i++) {
@@ -254,6 +258,27 @@ static int graph_text(lua_State *L)
     lua_pushstring(L, text); /* may raise at the memory limit and leak this one text */
     mgb_text_free(text);
     return 1;
+}
+
+const char *mgb_script_read_name(lua_State *L, int index)
+{
+    size_t length = 0;
+    const char *name = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+    if (!name)
+        mgb_script_fail(L, "name expected, got %s", mgb_script_describe(L, index));
+    if (strlen(name) != length)
+        mgb_script_fail(L, "the name '%s...' has a NUL in it", name);
+    return name;
+}
+
+int mgb_script_read_int(lua_State *L, int index, const char *what)
+{
+    int whole;
+    lua_Integer value = lua_tointegerx(L, index, &whole);
+    if (!whole || lua_type(L, index) != LUA_TNUMBER || value < INT_MIN || value > INT_MAX)
+        mgb_script_fail(L, "%s: integer from %d to %d expected, got %s", what, INT_MIN, INT_MAX,
+                        mgb_script_describe(L, index));
+    return (int)value;
 }
 
 void mgb_script_read_shape(lua_State *L, int index, struct mgb_shape *out)

@@ -10,7 +10,13 @@ static enum mgb_activation activation_check(lua_State *L, int index)
 
 static int tensor_check(lua_State *L, int index)
 {
-    return (int)luaL_checkinteger(L, index);
+    return mgb_script_read_int(L, index, "a tensor's number");
+}
+
+/* The number of a tensor, -1 for none. */
+static int tensor_option(lua_State *L, int index)
+{
+    return lua_isnoneornil(L, index) ? -1 : tensor_check(L, index);
 }
 
 static int tensor_push(lua_State *L, enum mgb_status status, int tensor)
@@ -25,7 +31,7 @@ static void pair_read(lua_State *L, int index, const char *key, int out[2])
     lua_getfield(L, index, key);
     for (int i = 0; i < 2; i++) {
         lua_geti(L, -1, i + 1);
-        out[i] = (int)luaL_checkinteger(L, -1);
+        out[i] = mgb_script_read_int(L, -1, key);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -44,7 +50,7 @@ static struct mgb_window window_check(lua_State *L, int index)
     else
         pair_read(L, index, "padding", window.pad);
     lua_getfield(L, index, "groups");
-    window.groups = (int)luaL_checkinteger(L, -1);
+    window.groups = mgb_script_read_int(L, -1, "groups");
     lua_pop(L, 2);
     return window;
 }
@@ -54,8 +60,8 @@ static int op_dense(lua_State *L)
 {
     int out;
     enum mgb_status status =
-        mgb_op_dense(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2), tensor_check(L, 3),
-                     tensor_check(L, 4), (int)luaL_optinteger(L, 5, -1), activation_check(L, 6));
+        mgb_op_dense(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
+                     tensor_check(L, 4), tensor_option(L, 5), activation_check(L, 6));
     return tensor_push(L, status, out);
 }
 
@@ -64,9 +70,9 @@ static int op_conv2d(lua_State *L)
 {
     int out;
     struct mgb_window window = window_check(L, 7);
-    enum mgb_status status = mgb_op_conv2d(
-        mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2), tensor_check(L, 3),
-        tensor_check(L, 4), (int)luaL_optinteger(L, 5, -1), &window, activation_check(L, 6));
+    enum mgb_status status =
+        mgb_op_conv2d(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
+                      tensor_check(L, 4), tensor_option(L, 5), &window, activation_check(L, 6));
     return tensor_push(L, status, out);
 }
 
@@ -77,8 +83,8 @@ static int op_pool(lua_State *L, pool_function *function)
 {
     int out;
     struct mgb_window window = window_check(L, 4);
-    enum mgb_status status =
-        function(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2), tensor_check(L, 3), &window);
+    enum mgb_status status = function(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
+                                      tensor_check(L, 3), &window);
     return tensor_push(L, status, out);
 }
 
@@ -95,8 +101,9 @@ static int op_avg_pool2d(lua_State *L)
 static int op_activation(lua_State *L)
 {
     int out;
-    enum mgb_status status = mgb_op_activation(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2),
-                                               tensor_check(L, 3), activation_check(L, 4));
+    enum mgb_status status =
+        mgb_op_activation(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
+                          tensor_check(L, 3), activation_check(L, 4));
     return tensor_push(L, status, out);
 }
 
@@ -105,24 +112,25 @@ static int op_reshape(lua_State *L)
     int out;
     struct mgb_shape shape;
     mgb_script_read_shape(L, 4, &shape);
-    enum mgb_status status = mgb_op_reshape(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2),
-                                            tensor_check(L, 3), &shape);
+    enum mgb_status status = mgb_op_reshape(mgb_script_graph(L, 1), &out,
+                                            mgb_script_read_name(L, 2), tensor_check(L, 3), &shape);
     return tensor_push(L, status, out);
 }
 
 static int op_flatten(lua_State *L)
 {
     int out;
-    enum mgb_status status =
-        mgb_op_flatten(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2), tensor_check(L, 3));
+    enum mgb_status status = mgb_op_flatten(mgb_script_graph(L, 1), &out,
+                                            mgb_script_read_name(L, 2), tensor_check(L, 3));
     return tensor_push(L, status, out);
 }
 
 static int op_dropout(lua_State *L)
 {
     int out;
-    enum mgb_status status = mgb_op_dropout(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2),
-                                            tensor_check(L, 3), (float)luaL_checknumber(L, 4));
+    enum mgb_status status =
+        mgb_op_dropout(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
+                       (float)luaL_checknumber(L, 4));
     return tensor_push(L, status, out);
 }
 
@@ -137,8 +145,8 @@ static int op_concat(lua_State *L)
         x[i] = tensor_check(L, -1);
         lua_pop(L, 1);
     }
-    enum mgb_status status =
-        mgb_op_concat(graph, &out, luaL_checkstring(L, 2), x, count, (int)luaL_checkinteger(L, 4));
+    enum mgb_status status = mgb_op_concat(graph, &out, mgb_script_read_name(L, 2), x, count,
+                                           mgb_script_read_int(L, 4, "nn.concat: axis"));
     return tensor_push(L, status, out);
 }
 
@@ -148,7 +156,7 @@ typedef enum mgb_status two_function(struct mgb_graph *graph, int *out, const ch
 static int op_two(lua_State *L, two_function *function)
 {
     int out;
-    enum mgb_status status = function(mgb_script_graph(L, 1), &out, luaL_checkstring(L, 2),
+    enum mgb_status status = function(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
                                       tensor_check(L, 3), tensor_check(L, 4));
     return tensor_push(L, status, out);
 }

@@ -1,6 +1,7 @@
 /* Typed reading of option tables. See options.h. */
 #include "app/script/options.h"
 #include "app/script/host.h"
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <mgb/text.h>
@@ -51,8 +52,11 @@ bool mgb_options_has(struct mgb_options *o, const char *key)
     return given;
 }
 
-static const char *integer_wording(lua_State *L, long long min, long long max)
+/* An upper limit that is only the machine's is told to who exceeds it. */
+static const char *integer_wording(lua_State *L, long long min, long long max, bool above)
 {
+    if (above)
+        return lua_pushfstring(L, "integer from %I to %I", (LUAI_UACINT)min, (LUAI_UACINT)max);
     if (min == 1 && max >= INT_MAX)
         return "positive integer";
     if (min <= INT_MIN && max >= INT_MAX)
@@ -72,18 +76,19 @@ long long mgb_options_integer(struct mgb_options *o, const char *key, long long 
             LUA_TNUMBER) /* a text that looks like a number is a mistake too */
             value = lua_tointegerx(o->L, at, &whole);
         if (!whole || value < min || value > max)
-            mgb_options_refuse(o, key, integer_wording(o->L, min, max), at);
+            mgb_options_refuse(o, key, integer_wording(o->L, min, max, whole && value > max), at);
     }
     lua_pop(o->L, 1);
     return value;
 }
 
-static const char *number_wording(lua_State *L, double min, double max)
+/* As above: that f32 holds no more is told to who gives more. */
+static const char *number_wording(lua_State *L, double min, double max, double value)
 {
-    if (isinf(min) && isinf(max))
-        return "number";
-    if (isinf(max))
-        return lua_pushfstring(L, "number from %f up", min);
+    if (max == (double)FLT_MAX && fabs(value) > max)
+        return min < 0 ? "finite number" : lua_pushfstring(L, "finite number from %f up", min);
+    if (max >= (double)FLT_MAX)
+        return min < 0 ? "number" : lua_pushfstring(L, "number from %f up", min);
     return lua_pushfstring(L, "number from %f to %f", min, max);
 }
 
@@ -96,7 +101,7 @@ double mgb_options_number(struct mgb_options *o, const char *key, double fallbac
         bool number = lua_type(o->L, at) == LUA_TNUMBER;
         value = number ? lua_tonumber(o->L, at) : 0;
         if (!number || !(value >= min && value <= max)) /* not-a-number fails both */
-            mgb_options_refuse(o, key, number_wording(o->L, min, max), at);
+            mgb_options_refuse(o, key, number_wording(o->L, min, max, value), at);
     }
     lua_pop(o->L, 1);
     return value;
@@ -118,9 +123,15 @@ const char *mgb_options_string(struct mgb_options *o, const char *key, const cha
 {
     const char *value = fallback;
     if (mgb_options_push(o, key)) {
+        size_t length = 0;
         if (lua_type(o->L, -1) != LUA_TSTRING)
             mgb_options_refuse(o, key, "text", -1);
-        value = lua_tostring(o->L, -1);
+        value = lua_tolstring(o->L, -1, &length);
+        if (length == 0)
+            mgb_script_fail(o->L, "%s: %s: text expected, got an empty one (nil is for none)",
+                            o->path, key);
+        if (strlen(value) != length)
+            mgb_script_fail(o->L, "%s: %s: text expected, got one with a NUL in it", o->path, key);
     }
     lua_pop(o->L, 1);
     return value;
@@ -149,7 +160,10 @@ int mgb_options_enum(struct mgb_options *o, const char *key, int fallback, const
         return fallback;
     }
     int at = lua_gettop(o->L), count = 0;
-    const char *given = lua_type(o->L, at) == LUA_TSTRING ? lua_tostring(o->L, at) : NULL;
+    size_t length = 0;
+    const char *given = lua_type(o->L, at) == LUA_TSTRING ? lua_tolstring(o->L, at, &length) : NULL;
+    if (given && strlen(given) != length)
+        given = NULL;
     for (; names[count]; count++) {
         if (given && strcmp(given, names[count]) == 0) {
             lua_pop(o->L, 1);
@@ -169,6 +183,8 @@ struct mgb_device_name mgb_options_device(struct mgb_options *o, const char *key
     if (mgb_options_push(o, key)) {
         if (lua_type(o->L, -1) != LUA_TSTRING)
             mgb_options_refuse(o, key, "device name as \"/gpu:0\"", -1);
+        if (strlen(lua_tostring(o->L, -1)) != lua_rawlen(o->L, -1))
+            mgb_options_refuse(o, key, "device name without a NUL", -1);
         if (mgb_device_parse(&name, lua_tostring(o->L, -1)) != MGB_OK)
             mgb_script_fail(o->L, "%s: %s: %s", o->path, key, mgb_message_get());
     }

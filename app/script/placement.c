@@ -127,12 +127,30 @@ static const char *value_text(lua_State *L, int index, const struct mgb_option *
     return word ? word : lua_toboolean(L, index) ? "true" : "false";
 }
 
+/* No text means nothing: what unsets is nil. */
+static void word_check(lua_State *L, int index, const char *path, const struct mgb_option *option)
+{
+    size_t length;
+    if (lua_type(L, index) != LUA_TSTRING)
+        return;
+    const char *word = lua_tolstring(L, index, &length);
+    if (length > 0 && strlen(word) == length)
+        return;
+    const char *wanted = kind_wording(option->kind);
+    for (int i = 0; option->values && option->values[i]; i++)
+        wanted = i ? lua_pushfstring(L, "%s, \"%s\"", wanted, option->values[i])
+                   : lua_pushfstring(L, "one of \"%s\"", option->values[i]);
+    mgb_script_fail(L, "%s: %s: %s expected (nil unsets it), got %s", path, option->name, wanted,
+                    length ? "a text with a NUL in it" : "an empty text");
+}
+
 /* set(path, name, value): raises "path: name: ..." for what cannot be */
 static int placement_set(lua_State *L)
 {
     struct script_placement *p = mgb_script_placement(L, 1);
     const char *path = luaL_checkstring(L, 2), *name = luaL_checkstring(L, 3);
     const struct mgb_option *option = mgb_placement_find_option(name);
+    word_check(L, 4, path, option);
     const char *text = value_text(L, 4, option);
     if (!text)
         mgb_script_fail(L, "%s: %s: %s expected, got %s", path, name, kind_wording(option->kind),

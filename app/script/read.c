@@ -3,8 +3,8 @@
  * so that built-in Lua and C refuse a wrong option with the same words. "!": must be given. */
 #include "app/script/bind.h"
 #include "app/script/options.h"
+#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 struct kind {
@@ -48,7 +48,7 @@ static void integer_push(struct mgb_options *o, const char *key, const char *kin
 
 static void number_push(struct mgb_options *o, const char *key, const char *kind)
 {
-    double min = *kind == 'n' ? -INFINITY : 0, max = *kind == 'r' ? 1 : INFINITY;
+    double max = *kind == 'r' ? 1 : (double)FLT_MAX, min = *kind == 'n' ? -max : 0;
     lua_pushnumber(o->L, mgb_options_number(o, key, 0, min, max));
 }
 
@@ -207,7 +207,7 @@ static int flags_check(lua_State *L)
 static int upvalue_get(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TFUNCTION);
-    const char *name = lua_getupvalue(L, 1, (int)luaL_checkinteger(L, 2));
+    const char *name = lua_getupvalue(L, 1, mgb_script_read_int(L, 2, "an upvalue's number"));
     if (!name)
         return 0;
     lua_pushstring(L, name);
@@ -217,10 +217,9 @@ static int upvalue_get(lua_State *L)
 
 void mgb_script_bind_options(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"read", options_read},       {"fail", message_raise},
-                                    {"raise", failure_raise},     {"describe", value_describe},
-                                    {"hint", name_hint},          {"seal", table_seal},
-                                    {"check_flags", flags_check}, {"upvalue", upvalue_get},
-                                    {NULL, NULL}};
+    static const luaL_Reg lent[] = {
+        {"read", options_read},       {"fail", message_raise},  {"raise", failure_raise},
+        {"describe", value_describe}, {"hint", name_hint},      {"seal", table_seal},
+        {"check_flags", flags_check}, {"upvalue", upvalue_get}, {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

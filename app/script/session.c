@@ -5,6 +5,7 @@
  * result or a row of a sweep is for the caller to say. */
 #include "app/script/bind.h"
 #include "app/script/options.h"
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static const struct script_services *services_get(lua_State *L)
 
 static float real_read(struct mgb_options *o, const char *key, float fallback)
 {
-    return (float)mgb_options_number(o, key, (double)fallback, -INFINITY, INFINITY);
+    return (float)mgb_options_number(o, key, (double)fallback, -(double)FLT_MAX, (double)FLT_MAX);
 }
 
 /* { kind = "sgd", lr =, ... }: made by mgb.sgd and its like, which checked the values. */
@@ -270,7 +271,7 @@ static int session_step(lua_State *L)
     lua_settop(L, 5);
     struct script_step_request request = {.steps = luaL_checkinteger(L, 2),
                                           .epochs = luaL_optinteger(L, 3, 0),
-                                          .trace_every = (int)luaL_optinteger(L, 5, 0)};
+                                          .trace_every = mgb_script_read_int(L, 5, "trace_every")};
     request.lr = rates_read(L, 4, request.steps);
     struct script_figures figures = {0};
     struct script_losses losses = {0};

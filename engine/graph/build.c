@@ -10,6 +10,10 @@ enum mgb_status mgb_graph_make(struct mgb_graph **out, const char *name)
     *out = NULL;
     if (!name || name[0] == '\0')
         return mgb_fail(MGB_INVALID, "a model needs a name");
+    MGB_TRY(mgb_graph_check_text("model", name));
+    if (strlen(name) > MGB_NAME_MOST)
+        return mgb_fail(MGB_INVALID, "model '%.40s...': a name has at most %d characters", name,
+                        MGB_NAME_MOST);
     struct mgb_graph *graph = mgb_alloc(sizeof *graph);
     struct mgb_graph_builder *builder = mgb_alloc(sizeof *builder);
     if (!graph || !builder) {

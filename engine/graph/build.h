@@ -66,6 +66,10 @@ struct mgb_graph_builder {
 
 /* MGB_STATE when the graph is finished; `what` is the call. */
 enum mgb_status mgb_graph_check_open(const struct mgb_graph *graph, const char *what);
+#define MGB_NAME_MOST 120 /* bytes */
+
+/* MGB_INVALID unless `name` is UTF-8 without control characters. */
+enum mgb_status mgb_graph_check_text(const char *what, const char *name);
 /* MGB_INVALID unless `name` can be part of a full name. */
 enum mgb_status mgb_graph_check_name(const char *what, const char *name);
 enum mgb_status mgb_graph_check_shape(const char *what, const char *name,

@@ -2,10 +2,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/build.h"
 
-#include <ctype.h>
 #include <string.h>
-
-#define NAME_MOST 120
 
 enum mgb_status mgb_graph_check_open(const struct mgb_graph *graph, const char *what)
 {
@@ -20,16 +17,63 @@ enum mgb_status mgb_graph_no_memory(const struct mgb_graph *graph)
     return mgb_fail(MGB_NO_MEMORY, "building model '%s': out of memory", graph->name);
 }
 
+/* Bytes of the UTF-8 character at `c`, 0 if it is none (RFC 3629: no longer form than needed, no surrogates). */
+static int character_size(const unsigned char *c)
+{
+    static const struct {
+        unsigned char from, to, next_from, next_to;
+        int size;
+    } rows[] = {
+        {0x00, 0x7f, 0, 0xff, 1},    {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (*c < rows[i].from || *c > rows[i].to)
+            continue;
+        if (rows[i].size > 1 && (c[1] < rows[i].next_from || c[1] > rows[i].next_to))
+            return 0;
+        for (int at = 2; at < rows[i].size; at++)
+            if ((c[at] & 0xc0) != 0x80)
+                return 0;
+        return rows[i].size;
+    }
+    return 0;
+}
+
+/* U+0000 to U+001F, U+007F to U+009F. */
+static bool is_control(const unsigned char *c)
+{
+    return *c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
+}
+
+enum mgb_status mgb_graph_check_text(const char *what, const char *name)
+{
+    const unsigned char *text = (const unsigned char *)name;
+    int size = 1;
+    for (const unsigned char *c = text; *c; c += size) {
+        size = character_size(c);
+        if (size > 0 && !is_control(c))
+            continue;
+        return mgb_fail(MGB_INVALID,
+                        "%s: the name has %s (0x%02x at byte %d); it will be shown and stored, "
+                        "give it characters that can be",
+                        what, size ? "a control character" : "a byte that is no UTF-8", *c,
+                        (int)(c - text) + 1);
+    }
+    return MGB_OK;
+}
+
 /* '/' separates scopes; ".grad" and ".read" are ours, so that full names never clash. */
 enum mgb_status mgb_graph_check_name(const char *what, const char *name)
 {
     if (!name || name[0] == '\0')
         return mgb_fail(MGB_INVALID, "%s: the name is empty", what);
-    if (strlen(name) > NAME_MOST)
+    if (strlen(name) > MGB_NAME_MOST)
         return mgb_fail(MGB_INVALID, "%s: the name '%.40s...' has more than %d characters", what,
-                        name, NAME_MOST);
+                        name, MGB_NAME_MOST);
+    MGB_TRY(mgb_graph_check_text(what, name));
     for (const char *c = name; *c; c++)
-        if (*c == '/' || isspace((unsigned char)*c) || iscntrl((unsigned char)*c))
+        if (*c == '/' || *c == ' ')
             return mgb_fail(MGB_INVALID,
                             "%s '%s': a name has no blanks and no '/' (use a scope for paths)",
                             what, name);

@@ -4,6 +4,8 @@
  * the bottom and right (https://www.tensorflow.org/api_docs/python/tf/nn, notes on padding). */
 #include "engine/graph/op.h"
 
+#define REACH_MOST (1 << 24)
+
 static const char *padding_name(const struct mgb_window *window, char out[48])
 {
     switch (window->padding) {
@@ -16,6 +18,23 @@ static const char *padding_name(const struct mgb_window *window, char out[48])
         return out;
     }
     return "?";
+}
+
+/* Positions are computed in int: none may come near its end. */
+static enum mgb_status window_limit(const struct mgb_op_call *call, const char *word,
+                                    const struct mgb_window *window)
+{
+    for (int i = 0; i < 2; i++) {
+        int64_t reach = (int64_t)(window->size[i] - 1) * window->dilation[i] + 1;
+        if (reach > REACH_MOST || window->stride[i] > REACH_MOST || window->pad[i] > REACH_MOST)
+            return mgb_op_fail(call,
+                               "a %s of %dx%d with stride %dx%d, dilation %dx%d, padding %dx%d; "
+                               "none may reach over more than %d elements",
+                               word, window->size[0], window->size[1], window->stride[0],
+                               window->stride[1], window->dilation[0], window->dilation[1],
+                               window->pad[0], window->pad[1], REACH_MOST);
+    }
+    return MGB_OK;
 }
 
 static enum mgb_status window_fill(const struct mgb_op_call *call, const char *word,
@@ -41,6 +60,7 @@ static enum mgb_status window_fill(const struct mgb_op_call *call, const char *w
             return mgb_op_fail(call, "a padding of %dx%d with a %s of %dx%d", window->pad[0],
                                window->pad[1], word, window->size[0], window->size[1]);
     }
+    MGB_TRY(window_limit(call, word, window));
     if (window->padding != MGB_VALID && window->padding != MGB_SAME &&
         window->padding != MGB_EXPLICIT)
         return mgb_op_fail(call, "no padding rule has number %d", (int)window->padding);

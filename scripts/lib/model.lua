@@ -138,6 +138,18 @@ local function building_end(depth)
   end })
 end
 
+local most_deep = 64 -- models within models; more is one that never ends
+
+local function nesting_check(model)
+  for _, outer in ipairs(building) do
+    if outer.model == model then host.fail(("model '%s' calls itself"):format(model.name)) end
+  end
+  if #building >= most_deep then
+    host.fail(("model '%s' is called within models %d deep: does it call itself without end?"):format(model.name,
+              #building))
+  end
+end
+
 local function function_call(build, s)
   local _ <close> = building_end(#building)
   local m = setmetatable({}, builder_type)
@@ -150,7 +162,8 @@ end
 local function layer_call(model, ...)
   local outer = host.build_now("model '" .. model.name .. "'")
   local root = outer.root
-  local build = { name = model.name, graph = outer.graph, root = root, arguments = { ... }, taken = 0, outputs = {} }
+  nesting_check(model)
+  local build = { name = model.name, model = model, graph = outer.graph, root = root, arguments = { ... }, taken = 0, outputs = {} }
   for i, value in ipairs(build.arguments) do
     if not host.is_tensor(value) then
       host.fail(("model '%s': argument %d: tensor expected, got %s"):format(model.name, i, host.describe(value)))
@@ -161,10 +174,17 @@ local function layer_call(model, ...)
   table.insert(root.groups, group)
   outer.graph:begin_scope(model.name)
   root.shares[model] = outer.graph:begin_shared(root.shares[model] or 0)
-  function_call(build, state[model])
-  outer.graph:end_shared()
-  outer.graph:end_scope()
-  table.remove(root.groups)
+  local whole = false
+  do
+    local _ <close> = host.closing(function()
+      if not whole then root.failed = root.failed or model.name end -- a script that catches it has half a layer
+      outer.graph:end_scope()
+      table.remove(root.groups)
+      outer.graph:end_shared()
+    end)
+    function_call(build, state[model])
+    whole = true
+  end
   if build.taken < #build.arguments then
     host.fail(("model '%s' has %d input%s and was called on %d tensors"):format(model.name, build.taken,
               build.taken == 1 and "" or "s", #build.arguments))
@@ -212,6 +232,9 @@ end
 
 function nn.model(name, fn, spec)
   if type(name) ~= "string" then host.fail("nn.model: name expected, got " .. host.describe(name)) end
+  if name == "" or not utf8.len(name) or name:find("%c") then
+    host.fail(("nn.model: a name of characters that can be shown expected, got %q"):format(name))
+  end
   if type(fn) ~= "function" then
     host.fail(("nn.model '%s': function (m, opt) expected, got %s"):format(name, host.describe(fn)))
   end
@@ -251,12 +274,16 @@ function host.built_by_tower(model, build) return (build or state[model].build) 
 -- The finished graph of a model, built anew. `towers`: how often the builder runs, nil: once for all.
 function host.graph_build(model, towers)
   local s = state[model]
-  local build = { name = model.name, graph = host.graph(model.name), made = {}, variables = {}, shares = {}, groups = {} }
+  local build = { name = model.name, model = model, graph = host.graph(model.name), made = {}, variables = {}, shares = {}, groups = {} }
   build.root = build
   for tower = 0, (towers or 1) - 1 do
     if towers then build.graph:begin_tower(tower) end
     function_call(build, s)
     if towers then build.graph:end_tower() end
+  end
+  if build.failed then
+    host.fail(("model '%s': an error in model '%s', used as a layer of it, was caught; what is half built cannot be trained")
+              :format(model.name, build.failed))
   end
   build.graph:finish()
   return build.graph, host.json(options_merged(s))

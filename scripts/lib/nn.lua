@@ -87,6 +87,15 @@ function layer_type.__call(layer, ...)
   return tensor_make(build, s.kind.call(build, layer, s.options, table.unpack(numbers)))
 end
 
+-- A value that is closed at the end of its scope however that is left. `ends` may raise; an error on its way goes first.
+local function closing(ends)
+  return setmetatable({}, { __close = function(_, err)
+    if err == nil then ends() else pcall(ends) end
+  end })
+end
+
+host.closing = closing
+
 -- Makes one variable, frozen when its layer or a model around it is.
 function host.variable(build, name, shape, initialiser)
   local kind, value = initialiser[1], initialiser[2]
@@ -104,14 +113,28 @@ local function variables_get(build, layer, make)
   if not made then
     local group = build.root.variables[layer] or {}
     build.root.variables[layer] = group
-    table.insert(build.root.groups, group)
     build.graph:begin_scope(layer.name)
+    table.insert(build.root.groups, group)
+    local _ <close> = closing(function()
+      build.graph:end_scope()
+      table.remove(build.root.groups)
+    end)
     made = make()
-    build.graph:end_scope()
-    table.remove(build.root.groups)
     build.root.made[layer] = made
   end
   return made
+end
+
+-- { 3, "x" } as a user would write it.
+local function list_text(given)
+  if type(given) ~= "table" then return host.describe(given) end
+  local parts = {}
+  for i = 1, math.min(#given, 8) do parts[i] = host.describe(given[i]) end
+  return "{ " .. table.concat(parts, ", ") .. (#given > 8 and ", ... }" or " }")
+end
+
+local function is_finite(value)
+  return type(value) == "number" and value == value and math.abs(value) <= 3.4e38 -- what f32 holds
 end
 
 local function initialiser_read(what, key, given, fallback)
@@ -123,8 +146,17 @@ local function initialiser_read(what, key, given, fallback)
     host.fail(("%s: %s: one of %s expected (or { \"normal\", 0.05 }, { \"constant\", 1 }), got %s")
               :format(what, key, table.concat(initialisers, ", "), host.describe(list[1])))
   end
-  if list[1] == "constant" and type(list[2]) ~= "number" then
-    host.fail(("%s: %s: constant needs its value: { \"constant\", 0.1 }"):format(what, key))
+  if list[1] == "constant" and not is_finite(list[2]) then
+    host.fail(("%s: %s: constant needs its value: { \"constant\", 0.1 }%s"):format(what, key,
+              list[2] ~= nil and ", got " .. list_text(given) or ""))
+  end
+  local deviation = list[1] == "normal" and list[2] ~= nil
+  if deviation and not (is_finite(list[2]) and list[2] >= 0) then
+    host.fail(("%s: %s: a deviation from 0 up expected, as { \"normal\", 0.05 }, got %s"):format(what, key,
+              list_text(given)))
+  end
+  if list[3] ~= nil or list[2] ~= nil and list[1] ~= "constant" and not deviation then
+    host.fail(("%s: %s: %s takes no such value: %s"):format(what, key, list[1], list_text(given)))
   end
   if list[1] == "normal" and list[2] == nil then return { "normal", 0.05 } end
   return { list[1], list[2] }
@@ -136,10 +168,10 @@ local function pair_read(what, key, given, fallback, least)
   local list = type(given) == "table" and given or { given, given }
   for i = 1, 2 do
     local n = list[i]
-    if math.type(n) ~= "integer" or n < least or #list ~= 2 then
+    if math.type(n) ~= "integer" or n < least or n > 0x7fffffff or #list ~= 2 then
       host.fail(("%s: %s: %s or a pair { height, width } of them expected, got %s"):format(what, key,
-        least == 1 and "positive integer" or "integer from " .. least .. " up",
-        type(given) == "table" and "{ " .. table.concat(list, ", ") .. " }" or host.describe(given)))
+        math.type(n) == "integer" and n > 0x7fffffff and "integer up to 2147483647" or
+        least == 1 and "positive integer" or "integer from " .. least .. " up", list_text(given)))
     end
   end
   return { list[1], list[2] }
@@ -170,7 +202,7 @@ local function define(kind)
       host.fail(("%s needs its options: write %s{...}(x)"):format(what, what))
     end
     local options = host.read(what, not direct and first or {}, kind.options)
-    if kind.prepare then kind.prepare(what, options) end
+    if kind.prepare then kind.prepare(options.name and ("%s '%s'"):format(what, options.name) or what, options) end
     local layer = setmetatable({ name = options.name or kind.name }, layer_type)
     state[layer] = { kind = kind, options = options }
     if direct then return layer(first, ...) end
@@ -301,20 +333,26 @@ define{
   end,
 }
 
+local function function_check(what, fn)
+  local callable = type(fn) == "function" or (getmetatable(fn) or {}).__call
+  if not callable then host.fail(("%s: function expected, got %s"):format(what, host.describe(fn))) end
+end
+
+-- The scope ends with `fn`, also when an error leaves it that the script catches further out.
 function nn.scope(name, fn, ...)
   local build = build_now("nn.scope")
+  function_check("nn.scope", fn)
   build.graph:begin_scope(name)
-  local results = table.pack(fn(...))
-  build.graph:end_scope()
-  return table.unpack(results, 1, results.n)
+  local _ <close> = closing(function() build.graph:end_scope() end)
+  return fn(...)
 end
 
 function nn.device(name, fn, ...)
   local build = build_now("nn.device")
+  function_check("nn.device", fn)
   build.graph:begin_device(name)
-  local results = table.pack(fn(...))
-  build.graph:end_device()
-  return table.unpack(results, 1, results.n)
+  local _ <close> = closing(function() build.graph:end_device() end)
+  return fn(...)
 end
 
 for _, name in ipairs{ "depthwise_conv2d", "separable_conv2d", "global_avg_pool2d", "batch_norm", "layer_norm",

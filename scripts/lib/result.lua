@@ -17,7 +17,7 @@ function optimizer_type.__index(_, name)
   host.fail(("an optimizer has no field '%s'"):format(tostring(name)))
 end
 
-for kind, own in pairs{ sgd = { momentum = "amount", nesterov = "boolean" },
+for kind, own in pairs{ sgd = { momentum = "rate", nesterov = "boolean" },
                         rmsprop = { rho = "rate", epsilon = "amount" },
                         adagrad = { epsilon = "amount" },
                         adadelta = { rho = "rate", epsilon = "amount" },
@@ -49,8 +49,8 @@ function host.rates(schedule, first, count)
   local rates = {}
   for i = 1, count do
     local lr = schedule(first + i - 1)
-    if type(lr) ~= "number" or lr ~= lr or lr < 0 then
-      host.fail(("schedule: a learning rate from 0 up expected for step %d, got %s"):format(first + i - 1,
+    if type(lr) ~= "number" or lr ~= lr or lr < 0 or lr > 3.4e38 then
+      host.fail(("schedule: a finite learning rate from 0 up expected for step %d, got %s"):format(first + i - 1,
                 host.describe(lr)))
     end
     rates[i] = lr

@@ -29,13 +29,16 @@ function host.placement_fill(what, placement, given)
   return placement
 end
 
+host.most_steps = 0x7fffffff -- in one call: sums of counts stay far from the end of integers
+
 local function warmup_read(what, given, fallback)
   if given == nil then return fallback end
   if given == "auto" then
     host.fail(what .. ": warmup: \"auto\": automatic warm-up is not in this version; give a number of steps")
   end
-  if math.type(given) ~= "integer" or given < 0 then
-    host.fail(("%s: warmup: integer from 0 up or \"auto\" expected, got %s"):format(what, host.describe(given)))
+  if math.type(given) ~= "integer" or given < 0 or given > host.most_steps then
+    host.fail(("%s: warmup: integer from 0 to %d or \"auto\" expected, got %s"):format(what, host.most_steps,
+              host.describe(given)))
   end
   return given
 end

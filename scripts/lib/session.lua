@@ -20,8 +20,8 @@ function methods.step(session, count, options)
   local s = state_of(session, "step")
   local o = host.read("s:step", options, { trace_every = "count" })
   if count == nil then count = 1 end
-  if math.type(count) ~= "integer" or count < 1 then
-    host.fail("s:step: positive integer expected, got " .. host.describe(count))
+  if math.type(count) ~= "integer" or count < 1 or count > host.most_steps then
+    host.fail(("s:step: integer from 1 to %d expected, got %s"):format(host.most_steps, host.describe(count)))
   end
   local rates = s.schedule and host.rates(s.schedule, s.session:facts().step_index, count)
   local figures, status, message = s.session:step(count, 0, rates, o.trace_every or 0)

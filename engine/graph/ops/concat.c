@@ -33,12 +33,12 @@ enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *nam
         return mgb_op_fail(&call, "%d inputs; it takes 1 to %d", count, MGB_MAX_INPUTS);
     if (axis == 0)
         return mgb_op_fail(&call, "axis 0 is the batch; joining along it would mix examples");
-    int rank = mgb_tensor_shape(graph, x[0])->rank;
-    int inner = axis == -1 ? rank - 1 : axis - 1; /* in the shape of an example */
-    MGB_TRY(concat_take(&call, x[0], 0, inner, &sum));
-    if (axis < -1 || inner < 0 || inner >= rank)
+    MGB_TRY(concat_take(&call, x[0], 0, -1, &sum));
+    int rank = sum.rank;
+    if (axis < -1 || axis > rank || rank == 0)
         return mgb_op_fail(&call, "axis %d of an input with %d axes (the batch is axis 0)", axis,
                            rank + 1);
+    int inner = axis == -1 ? rank - 1 : axis - 1; /* in the shape of an example */
     for (int i = 1; i < count; i++)
         MGB_TRY(concat_take(&call, x[i], i, inner, &sum));
     call.a.slice.axis = inner;

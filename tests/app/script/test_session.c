@@ -215,7 +215,7 @@ static void refusals_keep_their_words_and_place(void **state)
     notes.step_fails = MGB_DEVICE;
     run(SMALL "local s = mgb.session{ model = model } s:step(2)", "the step failed", NULL);
     run(SMALL "local s = mgb.session{ model = model } s:step(0)",
-        "s:step: positive integer expected, got 0", NULL);
+        "s:step: integer from 1 to 2147483647 expected, got 0", NULL);
     run(SMALL "local s = mgb.session{ model = model } s:stop()",
         "a session has no 'stop' (did you mean 'step'?)", NULL);
 }
