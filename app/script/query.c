@@ -2,6 +2,8 @@
 #include "app/script/bind.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const struct script_services *services_get(lua_State *L)
 {
@@ -253,11 +255,23 @@ static int is_restarted(lua_State *L)
     return 1;
 }
 
+/* unique() -> a text that no process gives twice: moment, process, number */
+static int unique_make(lua_State *L)
+{
+    static int number;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    lua_pushfstring(L, "%I.%d.%d.%d", (LUAI_UACINT)now.tv_sec, (int)now.tv_nsec, (int)getpid(),
+                    number++);
+    return 1;
+}
+
 void mgb_script_bind_query(lua_State *L)
 {
-    static const luaL_Reg lent[] = {
-        {"query", database_query},       {"print_table", table_print}, {"number_text", number_text},
-        {"progress", progress_show},     {"remark", remark_tell},      {"restartable", point_tell},
-        {"interrupted", is_interrupted}, {"restarted", is_restarted},  {NULL, NULL}};
+    static const luaL_Reg lent[] = {{"query", database_query},       {"print_table", table_print},
+                                    {"number_text", number_text},    {"progress", progress_show},
+                                    {"remark", remark_tell},         {"restartable", point_tell},
+                                    {"interrupted", is_interrupted}, {"restarted", is_restarted},
+                                    {"unique", unique_make},         {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

@@ -75,14 +75,6 @@ local function point_digest(s, o)
     rates = host.run_rates(s, o) or "", doubt = s.doubt and host.unique() or "" })
 end
 
-local uniques = 0
-
--- A text that no other point has, of this process or another.
-function host.unique()
-  uniques = uniques + 1
-  return ("%s %d %s"):format(os.time(), uniques, tostring({}))
-end
-
 local function gpu_count(row)
   local gpus = row.gpus
   if gpus == nil and row.placement then gpus = row.placement.asked.gpus end

@@ -5,7 +5,7 @@
 # The experiment, killed in its third point, goes on to the end and finds the same weights.
 points_begun() {
     [ "$(ask "select count(*) = 3 and (select count(*) from step s join segment g on g.id = s.segment_id
-        where g.run_id = (select max(id) from run)) > 2 from run" p.db)" = 1 ]
+        where g.run_id = (select max(id) from run)) > 6 from run" p.db)" = 1 ]
 }
 command_line='placement.lua, killed in its third point'
 export MGBENCH_FAULT=slow:/gpu:1:us=100
@@ -32,6 +32,14 @@ local function show(v)
   table.sort(parts)
   return "{" .. table.concat(parts, " ") .. "}"
 end
+local alike
+function alike(a, b) -- times are stored in whole nanoseconds
+  if type(a) == "number" and type(b) == "number" then return a == b or math.abs(a - b) <= 1e-5 * math.abs(a) end
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  for key, field in pairs(a) do if not alike(field, b[key]) then return false end end
+  for key in pairs(b) do if a[key] == nil then return false end end
+  return true
+end
 local function sweep()
   return mgb.sweep{ name = "same", model = "digits_cnn", data = mgb.data.digits(), steps = 8, warmup = 2, resume = true,
     grid = { gpus = { 1, 2 }, strategy = { "outputs", "allreduce" }, batch = { 8, 4000000 } }, gpu_memory = "256MiB",
@@ -46,7 +54,7 @@ for i, row in ipairs(first) do
   for name in pairs(names) do
     local a, b = row[name], again[name]
     if name == "memory" then for _, use in pairs(a) do use.held = nil end end
-    if not of_process[name] and show(a) ~= show(b) then error(("%s: %s: %s, then %s"):format(row.label, name, show(a), show(b))) end
+    if not of_process[name] and not alike(a, b) then error(("%s: %s: %s, then %s"):format(row.label, name, show(a), show(b))) end
   end
   print(row.outcome, row.run_id ~= nil, row.outcome == "oom" and row.oom.device or #again.losses)
 end
@@ -54,7 +62,7 @@ local ok, message = pcall(second[1].evaluate, second[1], mgb.data.digits())
 print(ok, message)
 LUA
 expect 0 "$(printf 'ok\ttrue\t10\nok\ttrue\t10\noom\ttrue\t/gpu:0\noom\ttrue\t/gpu:0\nok\ttrue\t10\nok\ttrue\t10\noom\ttrue\t/gpu:0\noom\ttrue\t/gpu:0
-false\tsame.lua:26: evaluate: this run was made earlier: its figures are in the database, its weights are gone')" '' \
+false\tsame.lua:34: evaluate: this run was made earlier: its figures are in the database, its weights are gone')" '' \
     mgbench --quiet --db s.db --backend host -e same.lua
 
 # Other rates, other data: other points. The same rates by another function: the same point.
