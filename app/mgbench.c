@@ -2,6 +2,9 @@
 #include "app/cli/cli.h"
 #include "app/supervisor/supervisor.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 static void point_tell(void *link, const char *point)
 {
     mgb_supervised_restartable(link, point);
@@ -24,8 +27,20 @@ static void worker_died(void *context, pid_t worker, int signal)
     mgb_cli_mark_crashed(context);
 }
 
+/* libgomp's idle threads spin for milliseconds before they sleep, which costs whoever shares the machine, this program's
+ * other devices included, more than it gains: with 1,000 turns a step on an idle machine takes as long. It reads its limit
+ * when it is loaded, so the program starts once more with it set, unless the user has chosen. */
+static void spinning_limit(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT"))
+        return;
+    if (setenv("GOMP_SPINCOUNT", "1000", 1) == 0)
+        execv("/proc/self/exe", argv); /* comes back only if it cannot */
+}
+
 int main(int argc, char **argv)
 {
+    spinning_limit(argv);
     struct mgb_invocation in;
     int code = mgb_cli_parse(&in, argc, argv);
     if (code < 0) {
