@@ -7,6 +7,7 @@
 struct measurement {
     struct mgb_cli_hub hub;
     bool configuration; /* to be printed at the first open */
+    bool done;          /* the run is whole and stored: what is left is to print it */
     enum mgb_status refused;
 };
 
@@ -37,6 +38,24 @@ static enum mgb_status watched_open(void *context, struct script_session **out,
     return m->refused;
 }
 
+static enum mgb_status watched_finish(struct script_session *session)
+{
+    struct measurement *m = watching;
+    enum mgb_status status = m->hub.services.finish(session);
+    m->done = status == MGB_OK;
+    return status;
+}
+
+static int measurement_code(const struct measurement *m, enum mgb_status status, const char *text)
+{
+    /* Only the output was cut (| head): the reader had enough, and nothing that was asked for is missing. */
+    if (status == MGB_INTERRUPTED && m->done && mgb_interrupt_pipe_closed() &&
+        !mgb_interrupt_asked())
+        return MGB_EXIT_OK;
+    return status == MGB_OK ? MGB_EXIT_OK
+                            : mgb_cli_job_complain(m->hub.in, status, m->refused, text);
+}
+
 static int measurement_run(struct measurement *m, const char *verb,
                            const struct mgb_cli_settings *settings)
 {
@@ -44,11 +63,12 @@ static int measurement_run(struct measurement *m, const char *verb,
     char *text = NULL;
     struct script_services watched = m->hub.services;
     watched.open = watched_open;
+    watched.finish = watched_finish;
     watching = m;
     struct mgb_cli_job job = {
         .in = in, .services = &watched, .stop = mgb_cli_hub_interrupt, .context = &m->hub};
     enum mgb_status status = mgb_cli_job_run(&job, verb, settings, &text, &m->refused);
-    int code = status == MGB_OK ? MGB_EXIT_OK : mgb_cli_job_complain(in, status, m->refused, text);
+    int code = measurement_code(m, status, text);
     free(text);
     if (status == MGB_OK && in->format == MGB_TABLE_TEXT && !in->quiet)
         printf("repeat with: %s\n", m->hub.command);

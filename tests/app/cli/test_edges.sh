@@ -104,6 +104,12 @@ command_line='| head'
 same 'help' 'usage: mgbench run MODEL [options] [placement options]' "$(mgbench run --help 2>"$work/err" | head -n 1)"
 same 'plan' 'plan train' "$(mgbench plan mlp --backend host --gpus 8 --tasks 2>>"$work/err" | head -n 1 | cut -c 1-10)"
 same 'script' 'a' "$(mgbench --quiet -e 'for i = 1, 1e6 do print("a") end' 2>>"$work/err" | head -n 1)"
+{
+    mgbench run ./small.lua --backend host --quiet --csv --batch 2 --steps 2 --db cut.db 2>>"$work/err"
+    echo $? >"$work/code"
+} | true
+same 'run: exit code' 0 "$(cat "$work/code")"
+same 'run: stored' ok "$(ask 'select outcome from run' cut.db)"
 same 'standard error' '' "$(cat "$work/err")"
 
 finish
