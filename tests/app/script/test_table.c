@@ -121,14 +121,16 @@ static void what_is_the_same_in_every_row_makes_room_in_a_narrow_table(void **st
         mgb_table_add_boolean(table, i == 0);
         mgb_table_add_text(table, "a note");
     }
-    within(table, 44, "model      gpus  step_ms  merge  note\n"
-                      "mnist_cnn     4       10  yes    a note\n"
-                      "mnist_cnn     4       11  no     a note\n");
-    within(table, 26, "model mnist_cnn, gpus 4,\n"
-                      "note a note\n"
-                      "step_ms  merge\n"
-                      "     10  yes\n"
-                      "     11  no\n");
+    within(table, 44,
+           "model      gpus  step_ms  merge  note\n"
+           "mnist_cnn     4       10  yes    a note\n"
+           "mnist_cnn     4       11  no     a note\n");
+    within(table, 26,
+           "model mnist_cnn, gpus 4,\n"
+           "note a note\n"
+           "step_ms  merge\n"
+           "     10  yes\n"
+           "     11  no\n");
     mgb_table_free(table);
 }
 
@@ -137,9 +139,10 @@ static void a_blank_less_is_better_than_two_blocks(void **state)
     (void)state;
     struct mgb_table *table = table_fill();
     setlocale(LC_CTYPE, "C.UTF-8");
-    within(table, 39, "model     gpus step_ms merge note\n"
-                      "mnist_cnn    4   247.1 yes   a, \"b\" c\n"
-                      "\xc3\xa4          -12       - -     0.1\n");
+    within(table, 39,
+           "model     gpus step_ms merge note\n"
+           "mnist_cnn    4   247.1 yes   a, \"b\" c\n"
+           "\xc3\xa4          -12       - -     0.1\n");
     setlocale(LC_ALL, "C");
     mgb_table_free(table);
 }
@@ -149,13 +152,14 @@ static void what_does_not_fit_follows_in_a_second_block(void **state)
     (void)state;
     struct mgb_table *table = table_fill();
     setlocale(LC_CTYPE, "C.UTF-8");
-    within(table, 27, "model      gpus  step_ms\n"
-                      "mnist_cnn     4    247.1\n"
-                      "\xc3\xa4           -12        -\n"
-                      "\n"
-                      "model      merge  note\n"
-                      "mnist_cnn  yes    a, \"b\" c\n"
-                      "\xc3\xa4          -      0.1\n");
+    within(table, 27,
+           "model      gpus  step_ms\n"
+           "mnist_cnn     4    247.1\n"
+           "\xc3\xa4           -12        -\n"
+           "\n"
+           "model      merge  note\n"
+           "mnist_cnn  yes    a, \"b\" c\n"
+           "\xc3\xa4          -      0.1\n");
     setlocale(LC_ALL, "C");
     mgb_table_free(table);
 }
