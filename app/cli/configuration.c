@@ -42,6 +42,16 @@ static void devices_print(FILE *out, const struct mgb_cli_configuration *c)
             e->oversubscribed ? ", more towers than cores" : "");
 }
 
+static void batch_print(FILE *out, const struct mgb_effective *e)
+{
+    fprintf(out, "%-11s%d for each GPU, %d of all together (%s scaling)", "batch", e->batch_per_gpu,
+            e->global_batch, e->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
+    if (e->global_batch < e->tower_count)
+        fprintf(out, "; %d of %d towers get no row", e->tower_count - e->global_batch,
+                e->tower_count);
+    fputc('\n', out);
+}
+
 /* What was given, and the places; n/a where it has no meaning under the strategy. */
 static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
 {
@@ -91,9 +101,7 @@ static void lines_print(FILE *out, const struct mgb_cli_configuration *c)
     line_print(out, "data", *c->request->data ? c->request->data : "random");
     fprintf(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
     devices_print(out, c);
-    fprintf(out, "%-11s%d for each GPU, %d of all together (%s scaling)\n", "batch",
-            c->effective->batch_per_gpu, c->effective->global_batch,
-            c->effective->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
+    batch_print(out, c->effective);
     placement_print(out, c);
     fprintf(out, "%-11s%s, lr %g; seed %" PRIu64 "\n", "training",
             mgb_optimizer_name(c->request->optimizer.kind), (double)c->request->optimizer.lr,

@@ -37,7 +37,7 @@ static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words
     mgb_interrupt_target(NULL, NULL);
     const struct mgb_script_error *error = mgb_script_error_get(running.script);
     if (status != MGB_OK)
-        *text = strdup(error->text);
+        *text = strdup(error->usage ? error->message : error->text);
     if (status != MGB_OK && error->usage)
         *refused = MGB_INVALID;
     char message[512];
@@ -49,7 +49,11 @@ static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words
 enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct mgb_invocation *in)
 {
     MGB_TRY(mgb_cli_model_check(in, in->words[0]));
-    return mgb_cli_settings_make(out, in);
+    MGB_TRY(mgb_cli_settings_make(out, in));
+    enum mgb_status status = mgb_cli_training_check(in);
+    if (status != MGB_OK)
+        mgb_cli_settings_done(out);
+    return status;
 }
 
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,

@@ -251,12 +251,33 @@ static int word_take(struct reader *r)
     return -1;
 }
 
+/* The flag before `word` whose value follows '=' only, when `word` looks like one: "--cpu-merge no". */
+static const char *flag_before(const struct mgb_invocation *in, const char *word)
+{
+    static const char *const values[] = {"yes", "no", "true", "false", "on", "off", "auto"};
+    bool is_value = false, negated;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        is_value = is_value || strcmp(word, values[i]) == 0;
+    for (char **at = in->argv + 1; is_value && at[0] && at[1]; at++) {
+        const struct mgb_flag *flag =
+            at[1] == word ? command_flag_find(in->command, at[0], strlen(at[0]), &negated) : NULL;
+        if (flag && flag->optional && !negated)
+            return flag->name;
+    }
+    return NULL;
+}
+
 static int words_check(const struct mgb_invocation *in)
 {
     const struct mgb_command *c = in->command;
     if (in->word_count < c->least_words)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: a word is missing; usage: mgbench %s %s",
                                 c->name, c->name, c->usage);
+    for (int i = 0; c->most_words >= 0 && in->word_count > c->most_words && i < in->word_count; i++)
+        if (flag_before(in, in->words[i]))
+            return mgb_cli_complain(
+                in, MGB_EXIT_USAGE, "%s: '%s' is one word too many (did you mean '%s=%s'?)",
+                c->name, in->words[i], flag_before(in, in->words[i]), in->words[i]);
     if (c->most_words >= 0 && in->word_count > c->most_words)
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                 "%s: '%s' is one word too many; usage: mgbench %s %s", c->name,

@@ -77,7 +77,8 @@ const struct mgb_command mgb_command_query = {
     .help =
         "The views are made for questions: run_summary, scaling, placement, step_stats, "
         "step_phase,\n"
-        "phase_share. What each column means: mgbench query \"select sql from sqlite_schema\".\n"
+        "phase_share. What each column means, and its unit: sqlite3 FILE .schema (mgbench info "
+        "tells FILE).\n"
         "\n"
         "example: mgbench query \"select gpus, batch_per_gpu, step_ms_median from run_summary\" "
         "--csv\n"

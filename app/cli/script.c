@@ -66,9 +66,14 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
                                                 : mgb_script_run_text(job->script, name);
     if (status != MGB_OK && status != MGB_INTERRUPTED) /* its sessions are still open */
         mgb_hub_fail(job->hub.hub, mgb_script_error_get(job->script)->message);
-    int code = status != MGB_OK ? failure_show(in, job->script, status)
-               : in->help       ? help_show(job->script, name)
-                                : MGB_EXIT_OK;
+    int code =
+        status != MGB_OK ? failure_show(in, job->script, status)
+        : in->help       ? help_show(job->script, name)
+        : mgb_script_gave_model(job->script) && !mgb_hub_recorded(job->hub.hub)
+            ? mgb_cli_complain(in, MGB_EXIT_USAGE,
+                               "'%s' is a model and runs nothing; to train it: mgbench run %s",
+                               name, name)
+            : MGB_EXIT_OK;
     mgb_interrupt_target(NULL, NULL);
     return code;
 }
@@ -102,6 +107,9 @@ static int script_run(struct mgb_invocation *in)
     if (is_file_name(name) && access(name, R_OK) != 0)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': %s", name,
                                 strerror(errno));
+    if (is_file_name(name) && !mgb_paths_is_file(name)) /* it is read more than once */
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': it is %s", name,
+                                mgb_paths_is_folder(name) ? "a folder" : "not a plain file");
     const char **flags = calloc((size_t)in->flag_count + 1, sizeof *flags);
     if (!flags)
         return mgb_cli_complain(in, MGB_EXIT_FAILED, "memory is exhausted");

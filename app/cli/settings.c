@@ -29,7 +29,21 @@ static const char *kind_word(enum mgb_option_kind kind)
     return "VALUE";
 }
 
-/* What it does, the names it may have, the default. */
+/* What this version refuses of an option; NULL: nothing. */
+static const char *later_values(enum mgb_option_id id)
+{
+    static const char *const later[MGB_OPTION_COUNT] = {
+        [MGB_OPTION_BN] = "sync",
+        [MGB_OPTION_PRECISION] = "tf32, bf16, f16",
+        [MGB_OPTION_RECOMPUTE] = "block",
+        [MGB_OPTION_GRAPH] = "yes",
+        [MGB_OPTION_ALLREDUCE] = "hierarchical",
+        [MGB_OPTION_HOSTS] = "more than 1",
+    };
+    return later[id];
+}
+
+/* What it does, the names it may have, the default, what is not there yet. */
 static void help_write(char *out, size_t size, const struct mgb_option *option)
 {
     size_t used = (size_t)snprintf(out, size, "%s", option->help);
@@ -37,13 +51,15 @@ static void help_write(char *out, size_t size, const struct mgb_option *option)
         used +=
             (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : ": ", option->values[i]);
     if (*option->fallback && used < size)
-        snprintf(out + used, size - used, " (default: %s)", option->fallback);
+        used += (size_t)snprintf(out + used, size - used, " (default: %s)", option->fallback);
+    if (later_values(option->id) && used < size)
+        snprintf(out + used, size - used, " [later: %s]", later_values(option->id));
 }
 
 const struct mgb_flag *mgb_cli_placement_flags(void)
 {
     static struct mgb_flag flags[MGB_OPTION_COUNT + 1];
-    static char names[MGB_OPTION_COUNT][NAME_SIZE], helps[MGB_OPTION_COUNT][200];
+    static char names[MGB_OPTION_COUNT][NAME_SIZE], helps[MGB_OPTION_COUNT][240];
     if (flags[0].name)
         return flags;
     for (int i = MGB_OPTION_COUNT - 1; i >= 0; i--) {

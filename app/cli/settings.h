@@ -49,6 +49,9 @@ enum mgb_status mgb_cli_settings_make(struct mgb_cli_settings *out,
                                       const struct mgb_invocation *in);
 void mgb_cli_settings_done(struct mgb_cli_settings *settings);
 
+/* Ranges of training flags and which go together; MGB_INVALID otherwise. After mgb_cli_settings_make. */
+enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in);
+
 /* MGB_INVALID when there is no model of that name, or no such file. */
 enum mgb_status mgb_cli_model_check(const struct mgb_invocation *in, const char *model);
 

@@ -15,7 +15,7 @@ static const struct mgb_flag verify_flags[] = {
     {"--steps", "N", "steps to compare (default: 20)", false},
     {"--tolerance", "N",
      "relative difference of losses that is allowed (default: none beyond rounding)", false},
-    {"--seed", "N", "of initial values, data order and dropout (default: 1)", false},
+    {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
     {"--data", "NAME", "random (default: one batch, again and again), digits or mnist", false},
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
@@ -27,8 +27,10 @@ const struct mgb_command mgb_command_verify = {
     .summary = "do two placements train the same, step by step?",
     .help = MGB_CLI_MODEL_HELP
     "Options before --against hold for both sides, those after it change the second one; NAME=nil\n"
-    "takes one back. Equal to the last bit is promised within one strategy and number of towers; across\n"
-    "them losses agree to 1e-5, which counts as the same unless --tolerance says otherwise. Exit code 1\n"
+    "takes one back. Equal to the last bit is promised within one strategy and number of towers; "
+    "across\n"
+    "them losses agree to 1e-5, which counts as the same unless --tolerance says otherwise. Exit "
+    "code 1\n"
     "when they differ.\n"
     "\n"
     "example: mgbench verify mnist_cnn --gpus 2 --cpu-merge --against --cpu-merge=no\n" //

@@ -187,6 +187,11 @@ enum mgb_status mgb_script_make(struct mgb_script **out, const struct mgb_script
     return MGB_OK;
 }
 
+bool mgb_script_gave_model(const struct mgb_script *script)
+{
+    return script->gave_model;
+}
+
 void mgb_script_free(struct mgb_script *script)
 {
     if (!script)
@@ -232,7 +237,9 @@ static int main_run(lua_State *L)
         luaL_checkstack(L, 1, "too many words after --");
         lua_pushstring(L, script->words[i]);
     }
-    lua_call(L, script->word_count + (job->inner ? 1 : 0), 0);
+    lua_call(L, script->word_count + (job->inner ? 1 : 0), 1);
+    script->gave_model = job->path && luaL_getmetafield(L, -1, "__name") == LUA_TSTRING &&
+                         strcmp(lua_tostring(L, -1), "model") == 0;
     mgb_script_check_flags(L);
     return 0;
 }

@@ -58,6 +58,9 @@ const struct mgb_script_error *mgb_script_error_get(const struct mgb_script *scr
 /* What --help shows of the script's flags; "" when it declares none. Borrowed. */
 const char *mgb_script_help_get(const struct mgb_script *script);
 
+/* Whether the last run was of a file that gave back a model, as model files do. */
+bool mgb_script_gave_model(const struct mgb_script *script);
+
 /* Asks the script to stop: every further Lua instruction raises "interrupted", through the script's own pcall too, until
  * control is back outside. Async-signal-safe. */
 void mgb_script_interrupt(struct mgb_script *script);

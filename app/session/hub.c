@@ -46,6 +46,11 @@ void mgb_hub_fail(struct mgb_hub *hub, const char *message)
         mgb_session_fail(session, message);
 }
 
+bool mgb_hub_recorded(const struct mgb_hub *hub)
+{
+    return hub->recorder != NULL;
+}
+
 bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
 {
     message[0] = '\0';

@@ -42,6 +42,9 @@ void mgb_hub_fail(struct mgb_hub *hub, const char *message);
 /* From a signal handler: the step in progress ends, further work is refused with MGB_INTERRUPTED. */
 void mgb_hub_interrupt(struct mgb_hub *hub);
 
+/* Whether the database was opened to record in, since a run began. */
+bool mgb_hub_recorded(const struct mgb_hub *hub);
+
 /* False when something was not recorded; `message` (of `size`) says why. */
 bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size);
 

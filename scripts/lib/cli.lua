@@ -39,9 +39,26 @@ local function words_read()
   return side, against
 end
 
+-- A script in place of a model would do all its work before it is seen to be none: what begins work is told apart.
+local function file_load(file)
+  local real = {}
+  for _, name in ipairs{ "options", "run", "session", "sweep", "verify" } do
+    real[name] = mgb[name]
+    rawset(mgb, name, function()
+      usage(("'%s' is a script and no model: it calls mgb.%s; to run it: mgbench -e %s"):format(file, name, file))
+    end)
+  end
+  local model = dofile(file)
+  for name, value in pairs(real) do rawset(mgb, name, value) end
+  if not pcall(mgb.model, model) or type(model) == "string" then
+    usage(("'%s' gives back no model (%s): the file should end in return nn.model(...)"):format(file, type(model)))
+  end
+  return model
+end
+
 local function model_find(options)
   local model = model_word
-  if model:find("/") or model:find("%.lua$") then model = dofile(model) end
+  if model:find("/") or model:find("%.lua$") then model = file_load(model) end
   model = mgb.model(model)
   if next(options) == nil then return model end
   local ok, made = pcall(model, options)
@@ -54,7 +71,8 @@ local function optimizer_make(given)
   for key, value in pairs(given) do
     if key ~= "optimizer" then values[key] = value end
   end
-  return mgb[kind](values)
+  local ok, made = pcall(mgb[kind], values)
+  return ok and made or usage(tostring(made))
 end
 
 local side, against = words_read()

@@ -1,0 +1,83 @@
+/* What the flags about training must hold, before anything is opened or shown. That they are numbers was checked. */
+#include "app/cli/settings.h"
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0 };
+
+static const struct {
+    const char *flag;
+    enum range range;
+    const char *optimizers; /* it belongs to, in words; NULL: all, or none */
+} training[] = {
+    {"--steps", WHOLE_FROM_1, NULL},  {"--epochs", WHOLE_FROM_1, NULL},
+    {"--warmup", WHOLE_FROM_0, NULL}, {"--seed", SEED, NULL},
+    {"--lr", FROM_0, NULL},           {"--momentum", FROM_0, "sgd"},
+    {"--nesterov", FROM_0, "sgd"},    {"--rho", FROM_0, "rmsprop and adadelta"},
+    {"--beta1", FROM_0, "adam"},      {"--beta2", FROM_0, "adam"},
+    {"--decay", FROM_0, NULL},        {"--epsilon", FROM_0, "rmsprop, adagrad, adadelta and adam"},
+    {"--clip-norm", FROM_0, NULL},
+};
+
+static enum mgb_status whole_check(const char *flag, const char *value, int64_t least, int64_t most)
+{
+    errno = 0;
+    long long number = strtoll(value, NULL, 10);
+    if (value[strspn(value, "0123456789")] || !*value || errno || number < least || number > most)
+        return mgb_fail(MGB_INVALID, "%s: whole number from %lld to %lld expected, got '%s'", flag,
+                        (long long)least, (long long)most, value);
+    return MGB_OK;
+}
+
+static enum mgb_status range_check(const char *flag, const char *value, enum range range)
+{
+    switch (range) {
+    case WHOLE_FROM_1:
+        return whole_check(flag, value, 1, INT32_MAX);
+    case WHOLE_FROM_0:
+        if (strcmp(value, "auto") == 0)
+            return mgb_fail(MGB_UNSUPPORTED, "%s auto: not in this version; give a number of steps",
+                            flag);
+        return whole_check(flag, value, 0, INT32_MAX);
+    case SEED:
+        return whole_check(flag, value, 0, INT64_MAX);
+    case FROM_0:
+        if (strtod(value, NULL) < 0)
+            return mgb_fail(MGB_INVALID, "%s: number from 0 expected, got '%s'", flag, value);
+        return MGB_OK;
+    }
+    return MGB_OK;
+}
+
+static enum mgb_status flag_check(const char *flag, const char *value, const char *optimizer)
+{
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++) {
+        const char *of = training[i].optimizers;
+        if (strcmp(training[i].flag, flag) != 0)
+            continue;
+        if (of && !strstr(of, optimizer))
+            return mgb_fail(MGB_INVALID, "%s belongs to %s, not %s", flag, of, optimizer);
+        return range_check(flag, value, training[i].range);
+    }
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in)
+{
+    const char *given = mgb_cli_find_flag(in, "--optimizer"), *optimizer = given ? given : "sgd";
+    const char *data = mgb_cli_find_flag(in, "--data");
+    for (int i = 0; i < in->flag_count; i++) {
+        const char *value = in->flags[i].value;
+        MGB_TRY(flag_check(in->flags[i].name, value ? value : "", optimizer));
+    }
+    if (!mgb_cli_find_flag(in, "--epochs"))
+        return MGB_OK;
+    if (mgb_cli_find_flag(in, "--steps"))
+        return mgb_fail(MGB_INVALID, "--steps and --epochs exclude each other");
+    if (!data || strcmp(data, "random") == 0)
+        return mgb_fail(MGB_INVALID, "--epochs: random data has no end; give --steps, or --data "
+                                     "mnist or digits");
+    return MGB_OK;
+}
