@@ -3,7 +3,10 @@
 
 #include "engine/base/memory.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define TYPE_U8 0x08
@@ -127,17 +130,48 @@ static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, i
     return MGB_OK;
 }
 
+static const char *kind_word(mode_t mode)
+{
+    return S_ISDIR(mode)                    ? "a folder"
+           : S_ISFIFO(mode)                 ? "a named pipe"
+           : S_ISSOCK(mode)                 ? "a socket"
+           : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                                            : "no file";
+}
+
+/* Without waiting for a writer, as a named pipe would; what is no regular file is refused. */
+static enum mgb_status file_open(int *out, const char *path)
+{
+    struct stat info = {0};
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return mgb_fail(errno == ENOENT ? MGB_MISSING : MGB_IO, "cannot open '%s': %s", path,
+                        strerror(errno));
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(file);
+        return mgb_fail(MGB_IO, "cannot read '%s': it is %s; data comes from plain files", path,
+                        kind_word(info.st_mode));
+    }
+    *out = file;
+    return MGB_OK;
+}
+
+static enum mgb_status reader_open(struct reader *reader)
+{
+    int file;
+    MGB_TRY(file_open(&file, reader->path));
+    reader->file = gzdopen(file, "rb");
+    if (reader->file)
+        return MGB_OK;
+    close(file);
+    return mgb_fail(MGB_NO_MEMORY, "no memory to open '%s'", reader->path);
+}
+
 enum mgb_status mgb_idx_read(struct mgb_idx *out, const char *path)
 {
     *out = (struct mgb_idx){0};
     struct reader reader = {.path = path};
-    errno = 0;
-    reader.file = gzopen(path, "rb");
-    if (!reader.file && errno != 0)
-        return mgb_fail(errno == ENOENT ? MGB_MISSING : MGB_IO, "cannot open '%s': %s", path,
-                        strerror(errno));
-    if (!reader.file)
-        return mgb_fail(MGB_NO_MEMORY, "no memory to open '%s'", path);
+    MGB_TRY(reader_open(&reader));
     gzbuffer(reader.file, 1 << 16);
     int64_t bytes;
     enum mgb_status status;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -247,6 +248,30 @@ static void missing_files_and_wrong_names_are_named(void **state)
     mgb_graph_free(graph);
 }
 
+/* Opening a named pipe that nobody writes would never return. */
+static void what_is_no_plain_file_is_refused(void **state)
+{
+    (void)state;
+    char pipe_path[96], link_path[96];
+    struct mgb_source source;
+    struct mgb_graph *graph = data_graph_make(5);
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+    snprintf(link_path, sizeof link_path, "%s/link", folder);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(symlink(pipe_path, link_path), 0);
+    struct mgb_idx_file odd[] = {
+        {"image", pipe_path}, {"image", link_path}, {"image", "/dev/zero"}, {"image", folder}};
+    const char *const words[] = {"it is a named pipe", "it is a named pipe", "it is a device",
+                                 "it is a folder"};
+    for (int i = 0; i < 4; i++) {
+        assert_status(mgb_source_idx(&source, graph, &odd[i], 1, false), MGB_IO);
+        assert_message(words[i]);
+    }
+    unlink(link_path);
+    unlink(pipe_path);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test_setup(a_label_beyond_the_classes_is_refused, files_write),
         cmocka_unit_test_setup(rows_of_another_shape_are_refused, files_write),
         cmocka_unit_test_setup(missing_files_and_wrong_names_are_named, files_write),
+        cmocka_unit_test(what_is_no_plain_file_is_refused),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
