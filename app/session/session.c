@@ -152,8 +152,10 @@ void mgb_session_fail(struct script_session *session, const char *message)
 void mgb_session_close(struct script_session *session)
 {
     /* Whoever was interrupted did not come to the end, though the interrupt hit between two steps. */
-    if (atomic_load(&session->hub->interrupted) && session->outcome == MGB_OUTCOME_RUNNING)
+    if (atomic_load(&session->hub->interrupted) && session->outcome == MGB_OUTCOME_RUNNING) {
         session->outcome = MGB_OUTCOME_INTERRUPTED;
+        snprintf(session->message, sizeof session->message, "interrupted between two steps");
+    }
     mgb_session_end(session);
     session_free(session);
 }

@@ -68,6 +68,8 @@ static void who_was_interrupted_stays_so(void **state)
     work_close(&work);
     assert_string_equal(database_text(text, sizeof text, *state, "SELECT outcome FROM run"),
                         "interrupted");
+    assert_string_equal(database_text(text, sizeof text, *state, "SELECT message FROM run"),
+                        "interrupted between two steps");
 }
 
 static void a_refused_run_can_be_found_and_advises_once(void **state)
