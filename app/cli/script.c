@@ -110,9 +110,6 @@ static int script_run(struct mgb_invocation *in)
     if (is_file_name(name) && !mgb_paths_is_file(name)) /* it is read more than once */
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': it is %s", name,
                                 mgb_paths_is_folder(name) ? "a folder" : "not a plain file");
-    if (is_file_name(name) && !mgb_paths_is_file(name)) /* it is read more than once */
-        return mgb_cli_complain(in, MGB_EXIT_USAGE, "cannot read script '%s': it is %s", name,
-                                mgb_paths_is_folder(name) ? "a folder" : "not a plain file");
     const char **flags = calloc((size_t)in->flag_count + 1, sizeof *flags);
     if (!flags)
         return mgb_cli_complain(in, MGB_EXIT_FAILED, "memory is exhausted");
