@@ -46,8 +46,8 @@ static void summary_print(FILE *out, const struct mgb_check *check)
 /* One object for a program that reads a clean check, where no finding is a row. */
 static enum mgb_status clean_print(const struct mgb_check *check)
 {
-    static const char *const names[] = {"clean", "variables", "bytes", "copies", "duplicates",
-                                        "leftovers"};
+    static const char *const names[] = {"clean",  "variables",  "bytes",
+                                        "copies", "duplicates", "leftovers"};
     struct mgb_table *table;
     MGB_TRY(mgb_table_make(&table, 6, names));
     mgb_table_add_boolean(table, true);
