@@ -195,7 +195,8 @@ static void placement_counts(void **state, const struct mgb_record_segment *reco
 static void places_asked_for_otherwise_are_in_none_of_the_four(void **state)
 {
     struct mgb_record_segment plain = database_segment(run);
-    plain.asked.weights_at = plain.asked.merge_at = plain.asked.join_at = plain.asked.loss_at = NULL;
+    plain.asked.weights_at = plain.asked.merge_at = plain.asked.join_at = plain.asked.loss_at =
+        NULL;
     plain.asked.sum_at = plain.asked.update_at = plain.asked.like = NULL;
     placement_counts(state, &plain, 1);
     const char **asked[] = {&plain.asked.weights_at, &plain.asked.join_at, &plain.asked.loss_at,
