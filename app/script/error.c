@@ -1,5 +1,6 @@
 /* What a script error looks like: message, file and line, the lines around it with a caret, the Lua frames that led
  * there. The record is kept in plain C strings so that screens on other threads can take copies. */
+#include "app/script/excerpt.h"
 #include "app/script/host.h"
 #include <mgb/text.h>
 #include <ctype.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONTEXT_BEFORE 2
-#define CONTEXT_AFTER 1
 #define FRAMES_TOP 10
 #define FRAMES_BOTTOM 10
 
@@ -158,83 +157,12 @@ void mgb_script_push_trace(lua_State *L, lua_State *from, int level)
     free(trace);
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Where `word` stands in the line on its own, not inside a longer name; -1 when it does not. */
-static int word_find(const char *line, int length, const char *word, int width)
-{
-    for (int i = 0; i + width <= length; i++) {
-        bool before = i > 0 && is_word(word[0]) && is_word(line[i - 1]);
-        bool after = i + width < length && is_word(word[width - 1]) && is_word(line[i + width]);
-        if (strncmp(line + i, word, (size_t)width) == 0 && !before && !after)
-            return i;
-    }
-    return -1;
-}
-
-/* The column under which to put the caret: the first quoted word of the message that the line holds, else the line's
- * first character. */
-static int caret_column(const char *line, int length, const char *message)
-{
-    for (const char *open = strpbrk(message, "'\""); open;) {
-        const char *close = strchr(open + 1, *open);
-        if (!close)
-            break;
-        int width = (int)(close - open - 1);
-        int found = width > 0 ? word_find(line, length, open + 1, width) : -1;
-        if (found >= 0)
-            return found;
-        open = strpbrk(close + 1, "'\"");
-    }
-    int column = (int)strspn(line, " \t");
-    return column < length ? column : 0;
-}
-
-static void caret_print(FILE *out, const char *line, int length, const char *message)
-{
-    int column = caret_column(line, length, message);
-    fputs("\n         | ", out);
-    for (int i = 0; i < column; i++)
-        if ((line[i] & 0xC0) != 0x80) /* one column a character, not a byte */
-            fputc(line[i] == '\t' ? '\t' : ' ', out);
-    fputc('^', out);
-}
-
-static char *chunk_read(const struct mgb_script_chunk *chunk)
-{
-    if (chunk->text || !chunk->path)
-        return chunk->text ? strdup(chunk->text) : NULL;
-    FILE *file = fopen(chunk->path, "r");
-    char *text = calloc(1, 1 << 20); /* enough of any script that people wrote */
-    if (file && text)
-        text[fread(text, 1, (1 << 20) - 1, file)] = 0;
-    if (file)
-        fclose(file);
-    return text;
-}
-
-static void source_print(FILE *out, const struct mgb_script_chunk *chunk, int wanted,
-                         const char *message)
-{
-    char *text = chunk_read(chunk);
-    const char *line = text;
-    for (int number = 1; line && *line && number <= wanted + CONTEXT_AFTER; number++) {
-        int length = (int)strcspn(line, "\n");
-        if (number >= wanted - CONTEXT_BEFORE)
-            fprintf(out, "\n  %c %4d | %.*s", number == wanted ? '>' : ' ', number, length, line);
-        if (number == wanted)
-            caret_print(out, line, length, message);
-        line += length + (line[length] == '\n');
-    }
-    free(text);
-}
-
-static void record_fill(struct mgb_script *script, const char *message, const char *shown, int line,
+static void record_fill(struct mgb_script *script, const char *whole, const char *shown, int line,
                         const char *trace)
 {
+    char *message = mgb_script_cut_message(whole);
+    if (!message)
+        return; /* told as any end of memory */
     struct mgb_script_error *error = &script->error;
     const struct mgb_script_chunk *chunk = line ? chunk_find(script, shown) : NULL;
     char *chars = NULL;
@@ -245,12 +173,12 @@ static void record_fill(struct mgb_script *script, const char *message, const ch
             fprintf(out, "%s:%d: ", shown, line);
         fputs(message, out);
         if (chunk)
-            source_print(out, chunk, line, message);
+            mgb_script_print_excerpt(out, chunk, line, message);
         if (*trace && line)
             fprintf(out, "\nstack traceback:%s", trace);
     }
     error->text = stream_take(out, &chars);
-    error->message = strdup(message);
+    error->message = message;
     error->file = strdup(chunk && chunk->path ? chunk->path : line ? shown : "");
     error->line = line;
 }
