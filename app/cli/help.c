@@ -30,7 +30,10 @@ void mgb_help_print_all(FILE *out, bool with_flags)
         mgb_help_print_flags(out, mgb_global_flags);
         fputs("\nexit codes: 0 done, 1 a run or script failed, 2 wrong usage, 3 slower than asked "
               "for, 4 hardware or\n"
-              "configuration not available, 130 interrupted (what was recorded is kept)\n",
+              "configuration not available, 130 interrupted (what was recorded is kept). A script "
+              "that cannot\n"
+              "be read is 2, a results file that is damaged or of another program 1, one that is "
+              "not there 4\n",
               out);
     }
     fputs("\nmgbench COMMAND --help tells more about one.\n", out);

@@ -21,6 +21,12 @@ char *mgb_cli_database(const struct mgb_invocation *in)
     return path;
 }
 
+enum mgb_status mgb_cli_no_database(void)
+{
+    return mgb_fail(MGB_MISSING, "no place for results: HOME is not set and the system knows no "
+                                 "home of this user; give --db FILE or set MGBENCH_DB");
+}
+
 /* Makes the folders above `path`. What cannot be made is told when the database is opened. */
 static void folders_make(char *path)
 {
@@ -145,9 +151,12 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
     *out = (struct mgb_cli_hub){.in = in, .database = mgb_cli_database(in)};
     out->command = command_text(in);
     if (!out->database || !out->command) {
+        enum mgb_status status = out->database
+                                     ? mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted")
+                                     : mgb_cli_no_database();
         free(out->database);
         free(out->command);
-        return mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted");
+        return status;
     }
     if (!in->db)
         folders_make(out->database);

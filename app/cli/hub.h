@@ -24,7 +24,8 @@ int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code);
 /* For mgb_interrupt_target: the context is the struct mgb_cli_hub. */
 void mgb_cli_hub_interrupt(void *hub);
 
-/* The results database of an invocation, to be freed; NULL when memory is out. */
+/* The results database of an invocation, to be freed; NULL when there is no place for one or memory is out. */
 char *mgb_cli_database(const struct mgb_invocation *in);
+enum mgb_status mgb_cli_no_database(void); /* what to tell then */
 
 #endif

@@ -54,20 +54,14 @@ static enum mgb_status query_print(const struct mgb_invocation *in, const char *
     return status;
 }
 
-/* A file that is not there, or not ours, is not available. */
-static int code_of(enum mgb_status status)
-{
-    return status == MGB_CORRUPT ? MGB_EXIT_UNAVAILABLE : mgb_cli_refusal_code(status);
-}
-
 static int query_run(struct mgb_invocation *in)
 {
     char *database = mgb_cli_database(in);
-    enum mgb_status status = database ? query_print(in, database)
-                                      : mgb_fail(MGB_NO_MEMORY, "query: memory is exhausted");
+    enum mgb_status status = database ? query_print(in, database) : mgb_cli_no_database();
     free(database);
-    return status == MGB_OK ? MGB_EXIT_OK
-                            : mgb_cli_complain(in, code_of(status), "%s", mgb_message_get());
+    return status == MGB_OK
+               ? MGB_EXIT_OK
+               : mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
 }
 
 const struct mgb_command mgb_command_query = {

@@ -1,6 +1,7 @@
 /* Folders by the XDG base directory rules, and the shipped scripts found from the program's own place. */
 #include "app/script/paths.h"
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +66,22 @@ char *mgb_paths_share(void)
     return NULL;
 }
 
+/* $HOME, else what the system has for this user; NULL: there is none. */
+static const char *home_folder(void)
+{
+    const char *home = getenv("HOME");
+    if (home && *home == '/')
+        return home;
+    const struct passwd *user = getpwuid(getuid());
+    return user && user->pw_dir && *user->pw_dir == '/' ? user->pw_dir : NULL;
+}
+
 static char *xdg_folder(const char *variable, const char *under_home)
 {
     const char *root = getenv(variable);
-    if (root && *root)
+    if (root && *root == '/') /* a relative one is to be ignored, says the specification */
         return mgb_paths_join(root, "mgbench");
-    const char *home = getenv("HOME");
-    char *base = mgb_paths_join(home && *home ? home : "/", under_home);
+    char *base = mgb_paths_join(home_folder(), under_home);
     char *folder = mgb_paths_join(base, "mgbench");
     free(base);
     return folder;

@@ -13,7 +13,8 @@ bool mgb_paths_is_folder(const char *path);
 /* The shipped scripts (models, experiments, machines, data): beside the program when installed, else the folder this was
  * configured to install to, else the source tree it was built from; NULL when there is none. */
 char *mgb_paths_share(void);
-/* $XDG_DATA_HOME/mgbench, $XDG_CONFIG_HOME/mgbench, $XDG_STATE_HOME/mgbench, or their usual places under $HOME. */
+/* $XDG_DATA_HOME/mgbench, $XDG_CONFIG_HOME/mgbench, $XDG_STATE_HOME/mgbench, or their usual places under $HOME, else under
+ * the home that the system knows; NULL too when there is none. */
 char *mgb_paths_data(void);
 char *mgb_paths_config(void);
 char *mgb_paths_state(void);

@@ -87,6 +87,14 @@ fi
 expect 2 '' 'mgbench: --db: FILE expected, got an empty text' mgbench run ./small.lua --db ''
 expect 2 '' 'mgbench: --lua-path: DIR expected, got an empty text' mgbench --lua-path= -e 'x'
 
+# One exit code for each kind of thing that cannot be read.
+mkdir folder && mkfifo fifo.lua && echo 'this is not a database, but some text of more than a few words' >text.db
+expect 2 '' "mgbench: cannot read script 'folder/': it is a folder" mgbench -e folder/
+expect 2 '' "mgbench: cannot read script 'fifo.lua': it is not a plain file" mgbench -e fifo.lua
+not_ours='mgbench: text.db: file is not a database (PRAGMA application_id); it is not an SQLite file'
+expect 1 '' "$not_ours" mgbench query 'select 1' --db text.db
+expect 1 '' "$not_ours" mgbench run ./small.lua --backend host --quiet --csv --steps 1 --db text.db
+
 # A results file that is deleted under a run is missed.
 command_line='deleted results'
 has_rows() {
