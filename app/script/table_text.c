@@ -116,7 +116,9 @@ static void blocks_print(struct layout *l, int width, FILE *out)
 {
     bool many = mgb_table_row_count(l->table) > 1;
     for (int first = 0; first < l->count;) {
-        bool named = many && first > 0; /* the rows of a second block say whose they are */
+        /* The rows of a second block say whose they are, where there is room for it. */
+        bool named = many && first > 0 &&
+                     l->widths[l->shown[0]] + l->gap + l->widths[l->shown[first]] <= width;
         int used = named ? l->widths[l->shown[0]] : -l->gap, end = first;
         while (end < l->count &&
                (end == first || used + l->gap + l->widths[l->shown[end]] <= width))

@@ -160,6 +160,18 @@ static void what_does_not_fit_follows_in_a_second_block(void **state)
            "model      merge  note\n"
            "mnist_cnn  yes    a, \"b\" c\n"
            "\xc3\xa4          -      0.1\n");
+    within(table, 16,
+           "model      gpus\n"
+           "mnist_cnn     4\n"
+           "\xc3\xa4           -12\n"
+           "\n"
+           "step_ms  merge\n"
+           "  247.1  yes\n"
+           "      -  -\n"
+           "\n"
+           "note\n"
+           "a, \"b\" c\n"
+           "0.1\n");
     setlocale(LC_ALL, "C");
     mgb_table_free(table);
 }
