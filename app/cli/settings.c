@@ -197,9 +197,11 @@ static enum mgb_status placement_add(struct mgb_cli_settings *out, struct mgb_pl
     if (!option)
         return MGB_OK; /* one that says nothing about the run */
     bool may_be_bare = option->kind == MGB_KIND_BOOL || option->kind == MGB_KIND_CHOICE;
+    char help[200];
+    help_write(help, sizeof help, option);
     if (!*value && !may_be_bare)
-        return mgb_fail(MGB_INVALID, "%s: %s expected, got an empty text%s%s", flag,
-                        kind_word(option->kind), *option->help ? ": " : "", option->help);
+        return mgb_fail(MGB_INVALID, "%s: %s expected, got an empty text: %s", flag,
+                        kind_word(option->kind), help);
     MGB_TRY(mgb_placement_set(placement, option->name, *value ? value : "true"));
     mgb_placement_get_text(text, sizeof text, placement, option->id);
     if (!*text)

@@ -75,13 +75,14 @@ static void value_store(lua_State *L, void *row, int64_t at, enum mgb_type type,
     if (lua_type(L, -1) != LUA_TNUMBER)
         mgb_script_fail(L, "data: input '%s': number expected, got %s", input,
                         mgb_script_describe(L, -1));
+    lua_Integer integer = type == MGB_I32 ? lua_tointegerx(L, -1, &whole) : 0;
+    if (!whole || integer < INT32_MIN || integer > INT32_MAX)
+        mgb_script_fail(L, "data: input '%s': integer%s expected, got %s", input,
+                        whole ? " of 32 bits" : "", mgb_script_describe(L, -1));
     if (type == MGB_I32)
-        ((int32_t *)row)[at] = (int32_t)lua_tointegerx(L, -1, &whole);
+        ((int32_t *)row)[at] = (int32_t)integer;
     else
         ((float *)row)[at] = (float)lua_tonumber(L, -1);
-    if (!whole)
-        mgb_script_fail(L, "data: input '%s': integer expected, got %s", input,
-                        mgb_script_describe(L, -1));
 }
 
 /* The value on the top as one example of `tensor`: a number, or a flat list of them. */

@@ -230,11 +230,16 @@ function model_type.__index(_, name)
     host.fail(("a model has no field '%s': there are name and summary()"):format(tostring(name)))
 end
 
+-- Names are shown and stored.
+function host.name_check(what, name)
+  if name == "" or not utf8.len(name) or name:find("%c") then
+    host.fail(("%s: a name of characters that can be shown expected, got %q"):format(what, name))
+  end
+end
+
 function nn.model(name, fn, spec)
   if type(name) ~= "string" then host.fail("nn.model: name expected, got " .. host.describe(name)) end
-  if name == "" or not utf8.len(name) or name:find("%c") then
-    host.fail(("nn.model: a name of characters that can be shown expected, got %q"):format(name))
-  end
+  host.name_check("nn.model", name)
   if type(fn) ~= "function" then
     host.fail(("nn.model '%s': function (m, opt) expected, got %s"):format(name, host.describe(fn)))
   end

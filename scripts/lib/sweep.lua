@@ -224,6 +224,7 @@ function mgb.sweep(options)
   for name, kind in pairs(own) do kinds[name] = kind end
   for name, kind in pairs(host.run_options) do kinds[name] = kind end
   local o = host.options_check("mgb.sweep", options, kinds)
+  host.name_check("mgb.sweep: name", o.name)
   grid_check(o.grid)
   host.check_flags()
   local w, rows = sweep_prepare(o, options), {}

@@ -85,6 +85,10 @@ fi
 
 # An empty name of a file names nothing.
 expect 2 '' 'mgbench: --db: FILE expected, got an empty text' mgbench run ./small.lua --db ''
+expect 2 '' 'mgbench: --strategy: NAME expected, got an empty text: what towers exchange: outputs, gradients, gradients by all-reduce, nothing: outputs, gradients, allreduce, independent (default: outputs)' \
+    mgbench run ./small.lua --strategy=
+expect 2 '' 'mgbench: --gpus: N|IDS expected, got an empty text: how many GPUs, or their ids in merge order (2,0,3); 0: one tower on /cpu:0 (default: 1)' \
+    mgbench run ./small.lua --gpus ''
 expect 2 '' 'mgbench: --lua-path: DIR expected, got an empty text' mgbench --lua-path= -e 'x'
 
 # One exit code for each kind of thing that cannot be read.

@@ -72,6 +72,8 @@ static void rows_are_taken_as_written(void **state)
             "data: input 'x': a list of 2 numbers expected for each row, got a table");
     refuses(OPEN("mgb.data.rows{ x = { { 1, 2 } }, label = { 0.5 } }"),
             "data: input 'label': integer expected, got 0.5");
+    refuses(OPEN("mgb.data.rows{ x = { { 1, 2 } }, label = { (1 << 32) + 1 } }"),
+            "data: input 'label': integer of 32 bits expected, got 4294967297");
     refuses(OPEN("mgb.data.rows{ x = { { 1, 'a' } }, label = { 0 } }"),
             "data: input 'x': number expected, got \"a\"");
     refuses(OPEN("mgb.data.rows{}"),

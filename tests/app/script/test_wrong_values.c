@@ -43,6 +43,9 @@ static void names_can_be_shown(void **state)
           "nn.model: a name of characters that can be shown expected, got \"a\\0b\"");
     fails("nn.model('', print)",
           "nn.model: a name of characters that can be shown expected, got \"\"");
+    fails("mgb.sweep{ name = 'a\\xffb', model = nn.model('m', print), grid = { gpus = { 1 } } }",
+          "mgb.sweep: name: a name of characters that can be shown expected, got \"a\xff"
+          "b\"");
     fails(BUILD("m:output('a\\0b', x)"), "the name 'a...' has a NUL in it");
     fails(BUILD("nn.dense{ units = 1, name = 'a\\0b' }"),
           "nn.dense: name: text expected, got one with a NUL in it");
