@@ -47,7 +47,7 @@ same 'rows' 1 "$(mgbench query 'select count(*) n from run' --db r.db --csv | se
 command_line='not a database'
 echo 'this is no database at all, only a line of text' >text.db
 mgbench query 'select 1' --db text.db 2>"$work/err"
-same 'exit code' 4 $?
+same 'exit code' 1 $?
 same 'as it was' 'this is no database at all, only a line of text' "$(cat text.db)"
 
 # The reader of a pipe may stop early.
