@@ -158,7 +158,7 @@ static enum mgb_status file_open(int *out, const char *path)
 
 static enum mgb_status reader_open(struct reader *reader)
 {
-    int file;
+    int file = -1;
     MGB_TRY(file_open(&file, reader->path));
     reader->file = gzdopen(file, "rb");
     if (reader->file)
