@@ -33,7 +33,7 @@ if not default then
   print(("No placement on %d GPUs came to its end."):format(o.gpus))
   return
 end
-print(("%d placements on %d GPUs trained the same weights. Fastest: %s, %.2f times the rate of %s."):format(compared, o.gpus,
+print(("%d placements on %d GPUs trained the same weights.\nFastest: %s,\n  %.2f times the rate of %s."):format(compared, o.gpus,
   fastest.label, default.step_ms.median / fastest.step_ms.median, default.label))
 
 -- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
@@ -43,7 +43,7 @@ local share = mgb.db.query([[SELECT max(compute) AS compute, max(exchange) + max
     sum(CASE WHEN phase IN ('fetch', 'join', 'sum', 'update') AND device LIKE '%/cpu:%' THEN exposed_share ELSE 0 END) AS on_cpu
   FROM phase_share WHERE segment_id = ? GROUP BY device)]], default.segment_id)[1]
 if share and share.compute then
-  print(("%s computes for %.0f %% of a step and moves or merges weights, outputs and gradients for %.0f %%: it is %s bound.")
+  print(("%s:\n  computes for %.0f %% of a step, and moves or merges weights, outputs and\n  gradients for %.0f %%: it is %s bound.")
     :format(default.label, 100 * share.compute, 100 * share.exchange,
             share.exchange > share.compute and "communication" or "compute"))
 end
