@@ -43,11 +43,20 @@ static enum mgb_status schema_look(enum mgb_schema_state *out, int64_t *version,
     return MGB_OK;
 }
 
+/* One snapshot for all three readings: between two of them another starter may make the file. */
 enum mgb_status mgb_schema_look(enum mgb_schema_state *out, struct mgb_sql *sql,
                                 const struct mgb_schema *schema)
 {
     int64_t version;
-    return schema_look(out, &version, sql, schema);
+    MGB_TRY(mgb_sql_run(sql, "BEGIN"));
+    enum mgb_status status = schema_look(out, &version, sql, schema);
+    if (status != MGB_OK) {
+        char message[512];
+        snprintf(message, sizeof message, "%s", mgb_message_get());
+        (void)mgb_sql_run(sql, "ROLLBACK");
+        return mgb_fail(status, "%s", message);
+    }
+    return mgb_sql_run(sql, "COMMIT");
 }
 
 static enum mgb_status views_drop(struct mgb_sql *sql)
