@@ -1,13 +1,10 @@
 # Every planted fault still has its place: the text it changes stands once in its file. Building them all is
 # `scripts/test --mutants`.
-set -u
-root=${MGB_SOURCE_DIR:?}
-findings=0
-for mutant in "$root"/tests/mutants/*.mutant; do
+. "$(dirname "$0")/common.sh"
+found=$(mktemp)
+for mutant in tests/mutants/*.mutant; do
     file=$(sed -n 's/^file:[ ]*//p' "$mutant")
-    if ! awk -f "$root/tests/mutants/plant.awk" "$mutant" "$root/$file" >/dev/null; then
-        echo "$mutant: its text does not stand once in $file"
-        findings=$((findings + 1))
-    fi
+    awk -f tests/mutants/plant.awk "$mutant" "$file" >/dev/null 2>&1 ||
+        echo "$mutant: its text does not stand once in $file" >>"$found"
 done
-[ "$findings" -eq 0 ]
+finish "$found"
