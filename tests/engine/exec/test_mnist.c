@@ -1,5 +1,5 @@
-/* mnist_cnn on the MNIST subset that ships: it learns, and learns the same for every placement. MGB_LONG=1 trains the
- * three epochs of the issue and asks for 96.5 % on the test images. */
+/* mnist_cnn on the MNIST subset that ships: it learns, and learns the same for every placement. Three epochs reach 96.5 % on
+ * the test images (PyTorch 96.9 to 97.3); sanitized builds train less and ask for less, unless MGB_LONG=1. */
 #include "tests/support/check.h"
 #include "tests/support/draws.h"
 #include "tests/support/model.h"
@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IN_FULL draw_long()
+#else
+#define IN_FULL true
+#endif
 
 static struct mgb_graph *graph;
 static struct mgb_source train, test;
@@ -64,11 +70,11 @@ static void the_data_and_the_model_have_the_published_sizes(void **state)
 static void it_learns_digits(void **state)
 {
     (void)state;
-    int epochs = draw_long() ? 3 : 1;
+    int epochs = IN_FULL ? 3 : 1;
     struct mgb_source part;
     struct mgb_evaluation result;
     int64_t done;
-    assert_ok(mgb_source_take(&part, &train, graph, 0, draw_long() ? 9000 : 2000));
+    assert_ok(mgb_source_take(&part, &train, graph, 0, IN_FULL ? 9000 : 2000));
     struct mgb_run *run = mnist_open("gpus=2 global_batch=64", &part);
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_true(result.metrics[0] < 0.3);
@@ -79,7 +85,7 @@ static void it_learns_digits(void **state)
     assert_ok(mgb_run_evaluate(run, &result, &test));
     assert_int_equal(result.rows, 1000);
     print_message("accuracy %.4f, loss %.4f\n", result.metrics[0], result.loss);
-    assert_true(result.metrics[0] >= (draw_long() ? 0.965 : 0.8));
+    assert_true(result.metrics[0] >= (IN_FULL ? 0.965 : 0.8));
     mgb_run_close(run);
     mgb_source_close(&part);
 }
