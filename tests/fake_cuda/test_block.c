@@ -7,7 +7,8 @@ enum { THREADS = 96, BLOCKS = 3, N = THREADS * BLOCKS };
 
 static float values[N];
 
-/* Runs one kernel over N floats that begin as 0, 1, 2 ... and brings them back. */
+/* Runs one kernel over N floats that begin as 0, 1, 2 ... and brings them back. A kernel that fails may be told of by
+ * whichever call comes after it. */
 static cudaError_t values_run(const void *kernel, dim3 grid, dim3 block)
 {
     cudaStream_t stream = stream_make_on(0);
@@ -17,8 +18,9 @@ static cudaError_t values_run(const void *kernel, dim3 grid, dim3 block)
         values[i] = (float)i;
     ok(cudaMemcpyAsync(y, values, sizeof values, cudaMemcpyHostToDevice, stream));
     ok(cudaLaunchKernel(kernel, grid, block, list, 0, stream));
-    ok(cudaMemcpyAsync(values, y, sizeof values, cudaMemcpyDeviceToHost, stream));
-    cudaError_t error = cudaStreamSynchronize(stream);
+    cudaError_t error = cudaMemcpyAsync(values, y, sizeof values, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
     if (error != cudaSuccess)
         fake_cuda_reset();
     ok(cudaStreamDestroy(stream));
