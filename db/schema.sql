@@ -178,7 +178,12 @@ CREATE TABLE segment (
     digest                 TEXT,             -- of weights and slots at the end; NULL: more steps followed, or it failed
     oom_device             TEXT,             -- of outcome oom: which device's memory did not suffice
     oom_needed_bytes       INTEGER,          -- of outcome oom: what was wanted of it
-    oom_available_bytes    INTEGER           -- of outcome oom: what there was
+    oom_available_bytes    INTEGER,          -- of outcome oom: what there was
+    target_noise           REAL,             -- half width of the median's interval over the median to stop at; NULL: none
+    max_time_ns            INTEGER,          -- for its steps at most; NULL: no limit
+    stop_reason            TEXT CHECK (stop_reason IN -- what ended its measuring
+                               ('steps', 'epochs', 'noise', 'time', 'stopped')),
+    ring_waits             INTEGER           -- times a step waited for the recorder; NULL: not known
 ) STRICT;
 CREATE INDEX segment_run ON segment (run_id);
 
@@ -200,7 +205,13 @@ CREATE TABLE segment_stat (
     ci95_high_ns    INTEGER,          -- its upper end
     interval_method TEXT,             -- how the interval was computed
     steady          INTEGER CHECK (steady IN (0, 1)), -- NULL: nobody judged
-    unaccounted_ns  INTEGER           -- between the timed steps: first start to last end, less timed_ns
+    unaccounted_ns  INTEGER,          -- between the timed steps: first start to last end, less timed_ns
+    noise           REAL,             -- half width of the interval over the median; NULL without one
+    interval_seed   INTEGER,          -- of the resampling: the same steps give the same interval again
+    drift           REAL,             -- second half of the timed steps over the first, medians, less 1; NULL: too few
+    not_steady      TEXT,             -- why steady is 0
+    outliers_mild   INTEGER,          -- steps beyond 1.5 interquartile ranges, see outlier
+    outliers_far    INTEGER           -- steps beyond 3 of them
 ) STRICT;
 
 -- Every step, none dropped.
@@ -243,6 +254,17 @@ CREATE TABLE step_device (
     PRIMARY KEY (segment_id, step, device)
 ) STRICT, WITHOUT ROWID;
 
+-- Timed steps that took unusually short or long (Tukey's fences over the timed steps). They stay in every figure.
+CREATE TABLE outlier (
+    segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
+    step       INTEGER NOT NULL, -- index in the run, from 0
+    side       TEXT NOT NULL CHECK (side IN ('low', 'high')), -- shorter or longer than the others
+    far        INTEGER NOT NULL CHECK (far IN (0, 1)), -- 1: beyond 3 interquartile ranges, else beyond 1.5
+    ratio      REAL NOT NULL,    -- its wall time over the median
+    cause      TEXT,             -- what grew with it, "sum on /cpu:0", "throttle: thermal"; NULL: not known
+    PRIMARY KEY (segment_id, step)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE metric (
     id           INTEGER PRIMARY KEY, -- row number
     segment_id   INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
@@ -267,9 +289,25 @@ CREATE TABLE task (
     name        TEXT NOT NULL,                -- task of the step plan
     start_ns    INTEGER NOT NULL,             -- from the step's start; negative: staged ahead
     duration_ns INTEGER NOT NULL,             -- on its queue
-    bytes       INTEGER NOT NULL              -- moved; 0 for compute
+    bytes       INTEGER NOT NULL,             -- moved; 0 for compute
+    task        INTEGER,                      -- number in the step, from 0, in the order of being enqueued
+    waits_for   TEXT                          -- JSON array: numbers of the tasks that had to end first; NULL: not known
 ) STRICT;
 CREATE INDEX task_segment ON task (segment_id, step);
+
+-- What a device held in a traced step, a row whenever that changes: a buffer counts from the start of the first task that
+-- touches it to the end of the last.
+CREATE TABLE task_memory (
+    segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
+    step       INTEGER NOT NULL, -- index in the run, from 0
+    device     TEXT NOT NULL,    -- device name
+    category   TEXT NOT NULL CHECK (category IN -- what the bytes are held for
+                   ('weights', 'replicas', 'gradients', 'slots', 'activations', 'workspace', 'merge',
+                    'leftover', 'input')),
+    at_ns      INTEGER NOT NULL, -- from the step's start
+    bytes      INTEGER NOT NULL, -- from then on
+    PRIMARY KEY (segment_id, step, device, category, at_ns)
+) STRICT, WITHOUT ROWID;
 
 -- A category's measured peak comes from the traced steps (at least one a segment with warm-up, see task): a buffer counts
 -- from the start of the first task that touches it to the end of the last, as they ran; what lasts counts throughout. The
@@ -349,6 +387,19 @@ CREATE TABLE sample (
 ) STRICT;
 CREATE INDEX sample_run ON sample (run_id, at_ns);
 CREATE INDEX sample_segment ON sample (segment_id);
+
+-- What comparing a configuration with itself showed on a machine (mgbench selftest): differences up to the floor are noise.
+CREATE TABLE noise_floor (
+    id             INTEGER PRIMARY KEY, -- row number
+    machine_id     INTEGER NOT NULL REFERENCES machine (id) ON DELETE CASCADE, -- where
+    backend        TEXT NOT NULL,    -- "host", "cuda", "sim"
+    measured_ms    INTEGER NOT NULL, -- when
+    floor          REAL NOT NULL,    -- a fraction: 0.01 is 1 %
+    comparisons    INTEGER NOT NULL, -- of the configuration with itself
+    false_verdicts INTEGER NOT NULL, -- of these, how many said faster or slower
+    settings       TEXT NOT NULL     -- JSON object: what was run
+) STRICT;
+CREATE INDEX noise_floor_machine ON noise_floor (machine_id);
 
 CREATE TABLE note (
     id     INTEGER PRIMARY KEY, -- row number

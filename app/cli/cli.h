@@ -22,14 +22,19 @@ struct mgb_flag {
     bool optional;     /* the value may be left out, else follows '='; --no-x is --x=no */
 };
 
+struct mgb_example {            /* tests run each one */
+    const char *command, *what; /* "mgbench runs --last 5"; what it answers, in a few words */
+};
+
 struct mgb_invocation;
 
 struct mgb_command {
-    const char *name;             /* "devices"; "-e" for scripts */
-    const char *usage;            /* the words after the name: "MODEL [placement options]" */
-    const char *summary;          /* one line */
-    const char *help;             /* further lines for its own --help, or NULL */
-    const struct mgb_flag *flags; /* ended by a NULL name; NULL: none */
+    const char *name;                   /* "devices"; "-e" for scripts */
+    const char *usage;                  /* the words after the name: "MODEL [placement options]" */
+    const char *summary;                /* one line */
+    const char *help;                   /* further lines for its own --help, or NULL */
+    const struct mgb_example *examples; /* ended by a NULL command; NULL: none */
+    const struct mgb_flag *flags;       /* ended by a NULL name; NULL: none */
     const struct mgb_flag *(*more_flags)(void); /* those of a table kept elsewhere; NULL: none */
     int least_words, most_words;                /* most_words < 0: any number */
     bool takes_any_flag;                        /* flags it does not know are kept for the script */

@@ -45,6 +45,10 @@ void mgb_help_print_command(FILE *out, const struct mgb_command *command)
             command->usage, command->summary);
     if (command->help)
         fprintf(out, "\n%s", command->help);
+    if (command->examples)
+        fputs("\nexamples:\n", out);
+    for (const struct mgb_example *e = command->examples; e && e->command; e++)
+        fprintf(out, "  %s\n      %s\n", e->command, e->what);
     if (command->flags) {
         fputs("\noptions:\n", out);
         mgb_help_print_flags(out, command->flags);
