@@ -62,6 +62,10 @@ enum mgb_status mgb_recorder_put_memory(struct mgb_recorder *recorder, int64_t s
 enum mgb_status mgb_recorder_put_memory_totals(struct mgb_recorder *recorder, int64_t segment,
                                                const struct mgb_record_memory_total *rows,
                                                size_t count);
+enum mgb_status mgb_recorder_put_task_memory(struct mgb_recorder *recorder, int64_t segment,
+                                             int64_t step,
+                                             const struct mgb_record_task_memory *rows,
+                                             size_t count);
 enum mgb_status mgb_recorder_put_traffic(struct mgb_recorder *recorder, int64_t segment,
                                          const struct mgb_record_traffic *rows, size_t count);
 enum mgb_status mgb_recorder_put_variables(struct mgb_recorder *recorder, int64_t segment,

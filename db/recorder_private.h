@@ -9,6 +9,7 @@ struct mgb_request {
     int64_t *id_out;
     struct mgb_record_segment_stat *stat_out;
     int64_t id;
+    int64_t step;
     const void *rows;
     size_t count;
     const char *text;

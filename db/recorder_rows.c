@@ -89,6 +89,23 @@ enum mgb_status mgb_recorder_put_memory_totals(struct mgb_recorder *recorder, in
     return mgb_recorder_call(recorder, put_memory_totals, &request, MGB_REQUEST_RECORDING);
 }
 
+static enum mgb_status put_task_memory(struct mgb_store *store, const struct mgb_request *request)
+{
+    return mgb_store_put_task_memory(store, request->id, request->step, request->rows,
+                                     request->count);
+}
+
+enum mgb_status mgb_recorder_put_task_memory(struct mgb_recorder *recorder, int64_t segment,
+                                             int64_t step,
+                                             const struct mgb_record_task_memory *rows,
+                                             size_t count)
+{
+    if (segment == 0)
+        return MGB_OK;
+    struct mgb_request request = {.id = segment, .step = step, .rows = rows, .count = count};
+    return mgb_recorder_call(recorder, put_task_memory, &request, MGB_REQUEST_RECORDING);
+}
+
 static enum mgb_status put_traffic(struct mgb_store *store, const struct mgb_request *request)
 {
     return mgb_store_put_traffic(store, request->id, request->rows, request->count);

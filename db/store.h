@@ -56,6 +56,9 @@ enum mgb_status mgb_store_put_memory(struct mgb_store *store, int64_t segment,
 enum mgb_status mgb_store_put_memory_totals(struct mgb_store *store, int64_t segment,
                                             const struct mgb_record_memory_total *rows,
                                             size_t count);
+/* Replaces what the segment had of this step. */
+enum mgb_status mgb_store_put_task_memory(struct mgb_store *store, int64_t segment, int64_t step,
+                                          const struct mgb_record_task_memory *rows, size_t count);
 enum mgb_status mgb_store_put_traffic(struct mgb_store *store, int64_t segment,
                                       const struct mgb_record_traffic *rows, size_t count);
 enum mgb_status mgb_store_put_variables(struct mgb_store *store, int64_t segment,

@@ -1,5 +1,6 @@
 /* Rows of what a segment holds and moves: memory, traffic, variables, duplicates; see store.h. Each kind is a function
- * that binds one row and a pair of statements; one loop serves all. */
+ * that binds one row and a pair of statements; one loop serves all. A kind of a traced step has the step as its second
+ * parameter. */
 #include "db/store.h"
 
 #include "db/store_private.h"
@@ -8,19 +9,24 @@ struct held_kind {
     size_t size; /* of a row's struct */
     const char *clear;
     const char *put; /* first parameter: the segment */
+    bool by_step;    /* second: the step */
     void (*bind)(struct mgb_statement *put, const void *row);
 };
 
 static enum mgb_status held_write(struct mgb_store *store, const struct held_kind *kind,
-                                  int64_t segment, const char *rows, size_t count)
+                                  int64_t segment, int64_t step, const char *rows, size_t count)
 {
     struct mgb_statement clear, put;
     MGB_TRY(mgb_sql_prepare(&clear, &store->sql, kind->clear));
     mgb_bind_int(&clear, segment);
+    if (kind->by_step)
+        mgb_bind_int(&clear, step);
     MGB_TRY(mgb_statement_run(&clear));
     for (size_t i = 0; i < count; i++) {
         MGB_TRY(mgb_sql_prepare(&put, &store->sql, kind->put));
         mgb_bind_int(&put, segment);
+        if (kind->by_step)
+            mgb_bind_int(&put, step);
         kind->bind(&put, rows + i * kind->size);
         MGB_TRY(mgb_statement_run(&put));
     }
@@ -31,7 +37,7 @@ static enum mgb_status held_put(struct mgb_store *store, const struct held_kind 
                                 int64_t segment, const void *rows, size_t count)
 {
     MGB_TRY(mgb_store_begin(store, __func__));
-    return mgb_store_end(store, held_write(store, kind, segment, rows, count));
+    return mgb_store_end(store, held_write(store, kind, segment, 0, rows, count));
 }
 
 static void memory_bind(struct mgb_statement *put, const void *row)
@@ -75,6 +81,29 @@ enum mgb_status mgb_store_put_memory_totals(struct mgb_store *store, int64_t seg
                "capacity_bytes) VALUES (?, ?, ?, ?, ?)",
         .bind = memory_total_bind};
     return held_put(store, &kind, segment, rows, count);
+}
+
+static void task_memory_bind(struct mgb_statement *put, const void *row)
+{
+    const struct mgb_record_task_memory *held = row;
+    mgb_bind_text(put, held->device);
+    mgb_bind_text(put, mgb_memory_category_name(held->category));
+    mgb_bind_int(put, held->at_ns);
+    mgb_bind_int(put, held->bytes);
+}
+
+enum mgb_status mgb_store_put_task_memory(struct mgb_store *store, int64_t segment, int64_t step,
+                                          const struct mgb_record_task_memory *rows, size_t count)
+{
+    static const struct held_kind kind = {
+        .size = sizeof *rows,
+        .clear = "DELETE FROM task_memory WHERE segment_id = ? AND step = ?",
+        .put = "INSERT OR REPLACE INTO task_memory (segment_id, step, device, category, at_ns, "
+               "bytes) VALUES (?, ?, ?, ?, ?, ?)",
+        .by_step = true,
+        .bind = task_memory_bind};
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, held_write(store, &kind, segment, step, (const char *)rows, count));
 }
 
 static void traffic_bind(struct mgb_statement *put, const void *row)

@@ -56,8 +56,9 @@ static enum mgb_status segment_put(int64_t *id, struct mgb_store *store,
         "INSERT INTO segment (" COLUMNS("asked_") ", " COLUMNS(
             "") ", asked_like, asked_merge_at, "
                 "run_id, started_ms, outcome, first_step, warmup_rule, warmup_steps, optimizer, "
-                "plan_digest, tower_rows, gave_way, oversubscribed) VALUES (" TEN ", " TEN ", " TEN
-                ", " TEN ", " TEN ", " TEN ", ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)"));
+                "plan_digest, tower_rows, gave_way, oversubscribed, target_noise, max_time_ns) "
+                "VALUES (" TEN ", " TEN ", " TEN ", " TEN ", " TEN ", " TEN
+                ", ?, ?, ?, ?, 'running', " TEN ")"));
     placement_bind(&put, &record->asked);
     placement_bind(&put, &record->effective);
     mgb_bind_text(&put, record->asked.like);
@@ -72,6 +73,8 @@ static enum mgb_status segment_put(int64_t *id, struct mgb_store *store,
     mgb_bind_text(&put, record->tower_rows);
     mgb_bind_text(&put, record->gave_way);
     mgb_bind_maybe_int(&put, record->oversubscribed);
+    mgb_bind_maybe_real(&put, record->target_noise);
+    mgb_bind_maybe_int(&put, record->max_time_ns);
     MGB_TRY(mgb_statement_run(&put));
     *id = mgb_sql_last_id(&store->sql);
     return MGB_OK;
@@ -100,7 +103,8 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
     MGB_TRY(mgb_sql_prepare(&update, &store->sql,
                             "UPDATE segment SET outcome = ?, message = ?, finished_ms = ?, "
                             "warmup_steps = coalesce(?, warmup_steps), digest = ?, oom_device = ?, "
-                            "oom_needed_bytes = ?, oom_available_bytes = ? WHERE id = ?"));
+                            "oom_needed_bytes = ?, oom_available_bytes = ?, stop_reason = ?, "
+                            "ring_waits = ? WHERE id = ?"));
     mgb_bind_text(&update, mgb_outcome_name(end->outcome));
     mgb_bind_text(&update, end->message);
     mgb_bind_int(&update, mgb_store_now_ms());
@@ -109,6 +113,8 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
     mgb_bind_text(&update, end->oom_device);
     mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_needed_bytes));
     mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_available_bytes));
+    mgb_bind_text(&update, end->stop_reason);
+    mgb_bind_maybe_int(&update, end->ring_waits);
     mgb_bind_int(&update, segment);
     MGB_TRY(mgb_statement_run(&update));
     if (sqlite3_changes(store->sql.handle) == 0)

@@ -77,7 +77,7 @@ static enum mgb_status task_put(struct mgb_sql *sql, const struct mgb_record_tas
     MGB_TRY(mgb_sql_prepare(
         &put, sql,
         "INSERT INTO task (segment_id, step, device, queue, kind, phase, name, start_ns, "
-        "duration_ns, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "duration_ns, bytes, task, waits_for) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     mgb_bind_int(&put, task->segment);
     mgb_bind_int(&put, task->step);
     mgb_bind_text(&put, task->device);
@@ -88,6 +88,8 @@ static enum mgb_status task_put(struct mgb_sql *sql, const struct mgb_record_tas
     mgb_bind_int(&put, task->start_ns);
     mgb_bind_int(&put, task->duration_ns);
     mgb_bind_int(&put, task->bytes);
+    mgb_bind_maybe_int(&put, (struct mgb_maybe_int){task->task, task->waits_for != NULL});
+    mgb_bind_text(&put, task->waits_for);
     return mgb_statement_run(&put);
 }
 

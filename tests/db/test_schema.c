@@ -216,7 +216,11 @@ static void a_newer_schema_with_a_leftover_wal_is_untouched(void **state)
     store_make(*state);
     /* mgb_sql_close does not checkpoint: the change stays in the WAL. */
     sql_once(*state, "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 99");
-    assert_int_equal(mgb_schema_get()->version, 1);
+    size_t size;
+    unsigned char *header = (unsigned char *)file_read(&size, *state);
+    assert_true(size > 64);
+    assert_int_equal(header[63], mgb_schema_get()->version); /* user_version's last byte */
+    free(header);
     refused_untouched(*state, MGB_UNSUPPORTED, "has schema 99");
 }
 

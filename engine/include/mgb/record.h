@@ -148,16 +148,22 @@ struct mgb_record_segment {
     const char *plan_digest;
     struct mgb_maybe_int oversubscribed; /* 0 or 1: the towers' threads are more than the cores */
     int64_t first_step;                  /* index in the run of its first step */
+    struct mgb_maybe_real target_noise;  /* fraction to stop at; unknown: none was asked for */
+    struct mgb_maybe_int max_time_ns;    /* limit on its steps; unknown: none */
 };
 
 struct mgb_record_segment_end {
-    enum mgb_outcome outcome;          /* not RUNNING */
-    const char *message;               /* NULL if ok */
-    struct mgb_maybe_int steady;       /* 0 or 1; unknown unless a warm-up rule judged it */
+    enum mgb_outcome outcome;    /* not RUNNING */
+    const char *message;         /* NULL if ok */
+    struct mgb_maybe_int steady; /* 0 or 1, of who knows better; unknown: judged by the steps */
     struct mgb_maybe_int warmup_steps; /* how many there were, if the rule found it out meanwhile */
     const char *digest;                /* of weights and slots; NULL: not known */
     const char *oom_device;            /* of MGB_OUTCOME_OOM; NULL: not known, nor what follows */
     int64_t oom_needed_bytes, oom_available_bytes;
+    const char *stop_reason; /* "steps", "epochs", "noise", "time", "stopped"; NULL: not known */
+    struct mgb_maybe_int ring_waits; /* times a step waited for the recorder */
+    bool
+        auto_warmup; /* the store finds the warm-up by rule and sets the steps' flags; wins over warmup_steps */
 };
 
 /* The boiled-down figures of the timed (not warm-up) steps; computed by the store from the step rows. With no timed step
@@ -169,9 +175,15 @@ struct mgb_record_segment_stat {
     int64_t timed_ns; /* sum of their wall times */
     struct mgb_maybe_int median_ns, p5_ns, p95_ns, mean_ns, min_ns, max_ns;
     struct mgb_maybe_int p99_ns;                    /* from 100 timed steps on */
-    struct mgb_maybe_int ci95_low_ns, ci95_high_ns; /* of the median, from 6 timed steps on */
+    struct mgb_maybe_int ci95_low_ns, ci95_high_ns; /* of the median, from 20 timed steps on */
     const char *interval_method;                    /* static text; NULL without an interval */
-    struct mgb_maybe_int steady;
+    struct mgb_maybe_int interval_seed;             /* of the resampling */
+    struct mgb_maybe_real noise;                    /* half width of the interval over the median */
+    struct mgb_maybe_int steady;                    /* unknown: too few steps to judge */
+    const char *not_steady;                         /* why steady is 0, static text; else NULL */
+    struct mgb_maybe_real
+        drift; /* second half of the timed steps over the first, medians, less 1 */
+    struct mgb_maybe_int outliers_mild, outliers_far; /* timed steps beyond 1.5 and 3 IQR */
     struct mgb_maybe_int
         unaccounted_ns; /* time between the timed steps: first start to last end, less timed_ns */
     struct mgb_maybe_real loss_last;
@@ -190,6 +202,15 @@ struct mgb_record_memory_total {
     const char *device;
     struct mgb_maybe_int planned_bytes, peak_bytes;
     struct mgb_maybe_int capacity_bytes; /* what the arena could have been */
+};
+
+/* What a device held in a traced step from `at_ns` on, a row whenever that changes; of several at one instant the last
+ * counts. */
+struct mgb_record_task_memory {
+    const char *device;
+    enum mgb_memory_category category;
+    int64_t at_ns; /* from the step's start */
+    int64_t bytes;
 };
 
 struct mgb_record_traffic {

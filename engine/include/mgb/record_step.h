@@ -63,6 +63,9 @@ struct mgb_record_task {
     int64_t start_ns; /* from the step's start; may be negative for work staged ahead */
     int64_t duration_ns;
     int64_t bytes; /* moved, 0 for compute */
+    int64_t task;  /* number in the step, from 0, as enqueued; stored only beside waits_for */
+    const char
+        *waits_for; /* JSON array of the numbers of tasks that had to end first; NULL: not known */
 };
 
 /* The state of one device, about once a second. Integer readings may be MGB_NO_READING, so that the record stays small. */
