@@ -62,6 +62,7 @@ struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_do
     const char **lua_path;
     int lua_path_count;
     bool no_supervisor, quiet, color, help;
+    const char *quiet_warnings; /* names, comma separated; NULL: all are told */
     enum mgb_table_format format;
     const char **words; /* not flags */
     int word_count;

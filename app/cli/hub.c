@@ -172,6 +172,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
         .step_timeout_ns = step_timeout_ns(),
         .progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL,
         .warn = in->quiet ? NULL : warning_show,
+        .quiet_remarks = in->quiet_warnings,
         .restartable = point_tell,
         .die = process_end,
         .context = out,

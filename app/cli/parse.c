@@ -5,6 +5,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
 #include "app/cli/later.h"
+#include "app/session/hub.h"
 #include <mgb/text.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ const struct mgb_flag mgb_global_flags[] = {
     {"--json", NULL, "results as JSON, one object a line", false},
     {"--csv", NULL, "results as CSV (RFC 4180)", false},
     {"--quiet", NULL, "no progress, no remarks", false},
+    {"--quiet-warnings", "NAMES", "not these warnings, by the names at their ends: crowded,idle",
+     false},
     {"--no-color", NULL, "no colour (also: NO_COLOR, TERM=dumb, not a terminal)", false},
     {"--version", NULL, "print the version", false},
     {"--help", NULL, "print this help; also -h", false},
@@ -111,6 +114,14 @@ static int format_set(struct mgb_invocation *in, enum mgb_table_format format)
     return -1;
 }
 
+static int quiet_set(struct mgb_invocation *in, const char *names)
+{
+    if (mgb_remarks_check(names) != MGB_OK)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "--quiet-warnings: %s", mgb_message_get());
+    in->quiet_warnings = names;
+    return -1;
+}
+
 static int global_set(struct reader *r, const struct mgb_flag *flag, const char *value)
 {
     struct mgb_invocation *in = r->in;
@@ -133,6 +144,8 @@ static int global_set(struct reader *r, const struct mgb_flag *flag, const char 
         return format_set(in, MGB_TABLE_CSV);
     else if (is(flag, "--quiet"))
         in->quiet = true;
+    else if (is(flag, "--quiet-warnings"))
+        return quiet_set(in, value);
     else if (is(flag, "--no-color"))
         in->color = false;
     else if (is(flag, "--version"))

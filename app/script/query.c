@@ -224,12 +224,13 @@ static int progress_show(lua_State *L)
     return 0;
 }
 
-/* remark(line) */
+/* remark(line, name or nil) */
 static int remark_tell(lua_State *L)
 {
     const struct script_services *services = services_get(L);
     if (services->remark)
-        services->remark(services->context, luaL_checkstring(L, 1));
+        services->remark(services->context, luaL_optstring(L, 2, "script"),
+                         luaL_checkstring(L, 1));
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #define APP_SCRIPT_SERVICES_H
 
 #include <mgb/run.h>
+#include <mgb/topology.h>
 
 struct script_session; /* opaque; app/session's */
 
@@ -18,7 +19,59 @@ struct script_point {                /* a cell of a sweep */
     const char *settings;            /* JSON object of this point's values, keys sorted */
     const char *digest;              /* of everything that makes it the same point */
     int64_t point, repeat, position; /* in grid order; from 0; in the order of running */
+    int64_t order_seed;              /* of the random order of points; -1: grid order */
 };
+
+/* What becomes of the cells of sweeps. */
+enum script_sweep_mode {
+    SCRIPT_SWEEP_ASKED,  /* as the script's `resume` says */
+    SCRIPT_SWEEP_RESUME, /* finished cells are not run again, unless the script says resume = false */
+    SCRIPT_SWEEP_FRESH,  /* every cell is run, whatever the script says */
+    SCRIPT_SWEEP_DRY     /* none is run: forecasts only */
+};
+
+/* A sweep, or one of its cells, begins or ends; texts are borrowed for the call. */
+struct script_cell {
+    enum {
+        SCRIPT_SWEEP_BEGINS,
+        SCRIPT_CELL_BEGINS,
+        SCRIPT_CELL_ENDS,
+        SCRIPT_SWEEP_ENDS
+    } what;
+    const char *sweep, *point;     /* "placement", "gpus=2 batch=32"; point "" for a whole sweep */
+    int64_t position, total;       /* cells of the sweep, from 1 */
+    const char *outcome, *message; /* of a cell that ends; message "" when there is nothing to say */
+    const char *phase;             /* where it did not go on: "opening", "step 12"; "" */
+    bool resumed;                  /* taken from the database, not run */
+    double step_ms;                /* NaN: none */
+    double elapsed_s, left_s;      /* since the sweep began; NaN: not to be told yet */
+};
+
+/* What a cell would be, without running it. */
+struct script_forecast {
+    enum mgb_status status; /* MGB_OK: it can be run; else why not, in message */
+    const char *backend;    /* static */
+    char gpu[MGB_DEVICE_NAME_MAX]; /* the fullest accelerator; "" without one */
+    int64_t gpu_bytes, cpu_bytes;  /* planned peak of that and of /cpu:0; 0: not known */
+    double seconds;                /* such a cell took before; NaN: not known */
+    char message[512];
+};
+
+/* Repetitions of one cell against those of another. */
+struct script_judged {
+    double ms_per_example, low_ms, high_ms; /* of the cell: mean of the repetitions' medians */
+    double ratio, ratio_low, ratio_high; /* cell / base of the time an example; NaN without a base */
+    const char *verdict, *reason;        /* "faster", ...; NULL without a base; reason may be "" */
+    int64_t more_repetitions;            /* would settle it; 0: settled, or nothing would */
+    double floor;                        /* differences up to this fraction are noise */
+};
+
+struct script_judge_request { /* segments of the repetitions of a cell, and of what it is judged by */
+    const int64_t *cell, *base;
+    int cell_count, base_count; /* base_count 0: nothing to be judged by */
+};
+
+#define MGB_WARMUP_AUTO (-1)
 
 struct script_open_request {
     const struct mgb_graph *graph; /* borrowed until close */
@@ -32,14 +85,16 @@ struct script_open_request {
     uint64_t seed;
     const char *backend; /* "auto", "host", "cuda", "sim" */
     const char *machine; /* NULL or a machine file */
-    int64_t
-        warmup; /* steps at the start of every segment that train and are logged, but are not timed */
+    int64_t warmup; /* steps at the start of every segment that train and are logged, but are not
+                       timed; MGB_WARMUP_AUTO: the rule of db/steady.h finds them */
+    double target_noise;   /* see script_step_request.least; a fraction of the median; 0: none */
+    int64_t max_time_ns;   /* likewise, since the first step; 0: none */
     const struct script_point *point; /* of a sweep, or NULL */
     bool expect_oom;
     int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
 };
 
-/* The figures of one segment so far (timed steps only), as r.step_ms and friends show them. */
+/* The figures of one segment so far (timed steps only), as r.step_ms and friends show them. Unknown numbers are NaN. */
 struct script_figures {
     int64_t run_id, segment_id;  /* 0 when nothing is recorded */
     int64_t steps, warmup_steps; /* timed, and before them */
@@ -49,6 +104,17 @@ struct script_figures {
     int metric_count;
     double metrics[16];  /* of the last step */
     const char *outcome; /* "ok", "oom", "error", "interrupted", "timeout"; static */
+    double noise;            /* half width of the interval over the median */
+    int steady;              /* 1, 0, or -1: no rule judged it */
+    const char *not_steady;  /* why steady is 0; static, else NULL */
+    const char *stop_reason; /* of a run: "steps", "epochs", "noise", "time", "stopped"; static; NULL: goes on */
+    double target_noise, max_time_ms; /* what was asked; 0: nothing */
+    int64_t outliers, outliers_far;   /* timed steps beyond 1.5 interquartile ranges, and of these beyond 3; -1: not known */
+    double worst_ratio;               /* of the longest timed step, over the median */
+    double unaccounted_ms, unaccounted_share; /* between the timed steps: of first start to last end */
+    double first_ratio;      /* of the segment's first step, over the median; set when it is warm-up */
+    const char *first_phase; /* what grew most in it; static, NULL: not known */
+    int64_t ring_waits;      /* how often the record kept a step of this segment waiting */
     bool log_complete;   /* false: the store failed, what it said is in log_message */
     char log_message[256];
 };
@@ -56,6 +122,11 @@ struct script_figures {
 struct script_step_request {
     int64_t steps;   /* exactly so many, those of the segment's warm-up included; 0 with epochs */
     int64_t epochs;  /* until so many epochs have ended */
+    /* A run: `steps` are the least number of timed steps. Goes on until the automatic warm-up has ended and the target
+     * noise is met, or a bound is: max_time_ns, or four times the steps and the warm-up's floor. Figures say what ended
+     * it. With `lr` it returns when the rates are used up, without a stop_reason when it should go on. */
+    bool least;
+    int64_t lr_count; /* with least */
     const float *lr; /* a learning rate for each of `steps` steps, or NULL */
     int trace_every; /* 0: none */
 };
@@ -101,10 +172,21 @@ struct script_services {
     enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out,
                                   const struct script_point *point);
     enum mgb_status (*sweep_finish)(void *context, const char *sweep);
+    enum script_sweep_mode sweep_mode;
+    /* NULL: nobody wants to know. */
+    void (*cell)(void *context, const struct script_cell *cell);
+    /* What opening `request` would come to; fails only where a run could not even be looked at. NULL with sessions that
+     * are not the program's own. */
+    enum mgb_status (*forecast)(void *context, struct script_forecast *out,
+                                const struct script_open_request *request);
+    /* Judges cells together (Holm over all with a base). NULL: no database. */
+    enum mgb_status (*judge)(void *context, struct script_judged *out,
+                             const struct script_judge_request *requests, int count);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */
     void (*progress)(void *context, const char *line);
-    /* A remark for people about what they may not have meant; NULL: nobody wants one. */
-    void (*remark)(void *context, const char *line);
+    /* A remark for people about what they may not have meant, by its name in mgb_remarks (app/session/hub.h), which may be
+     * silenced; NULL: nobody wants one. */
+    void (*remark)(void *context, const char *name, const char *line);
     /* The script is a sweep and stands at `point` ("sweep placement, point 12 of 48"): after a crash it may be started
      * again from the top. NULL: no longer. */
     void (*restartable)(void *context, const char *point);

@@ -77,11 +77,11 @@ static void hub_progress(void *context, const char *line)
         hub->options.progress(hub->options.context, line);
 }
 
-static void hub_remark(void *context, const char *line)
+static void hub_remark(void *context, const char *name, const char *line)
 {
-    struct mgb_hub *hub = context;
-    if (hub->options.warn)
-        hub->options.warn(hub->options.context, line);
+    char named[560];
+    mgb_remark_write(named, sizeof named, name, line);
+    mgb_hub_tell(context, name, named);
 }
 
 static void hub_restartable(void *context, const char *point)

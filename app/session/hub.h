@@ -10,6 +10,15 @@
 
 struct mgb_hub;
 
+/* Remarks by name: each ends with it in brackets, and who does not want one says so by it. */
+struct mgb_remark {
+    const char *name, *what; /* "crowded"; of what it warns */
+};
+extern const struct mgb_remark mgb_remarks[]; /* ended by a NULL name */
+
+/* MGB_INVALID, with the names there are, unless `names` is a comma list of names. */
+enum mgb_status mgb_remarks_check(const char *names);
+
 struct mgb_hub_options {  /* texts are borrowed until close */
     const char *database; /* path; NULL: record nothing */
     const char *program_version;
@@ -20,8 +29,10 @@ struct mgb_hub_options {  /* texts are borrowed until close */
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
     /* One line for people while work goes on; NULL: none wanted. */
     void (*progress)(void *context, const char *line);
-    /* A remark for people about what they may not have meant; NULL: none wanted. It is stored as a note of the run too. */
+    /* A remark for people about what they may not have meant, its name at the end; NULL: none wanted. It is stored as a note
+     * of the run too. */
     void (*warn)(void *context, const char *line);
+    const char *quiet_remarks; /* names of those that are not told, comma separated; NULL: all are */
     /* Tells the supervisor where a restartable script is (NULL: not restartable); may be NULL. */
     void (*restartable)(void *context, const char *point);
     /* Ends the process after a device got stuck and its outcome was stored; does not return. */

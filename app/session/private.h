@@ -102,6 +102,10 @@ void mgb_session_figures(struct script_figures *out, struct script_session *sess
 /* Stores the outcome "timeout" and ends the process by the hub's `die`. */
 void mgb_session_die(struct script_session *session, const char *message);
 
+/* remark.c: "line [name]"; tells such a line unless its name is silenced. */
+void mgb_remark_write(char *out, size_t size, const char *name, const char *line);
+void mgb_hub_tell(const struct mgb_hub *hub, const char *name, const char *named);
+
 /* sweep.c and query.c */
 enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
                                    const struct script_point *point);

@@ -41,9 +41,9 @@ void mgb_session_environment(char *out, size_t size);
 /* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. */
 void mgb_session_describe_links(struct session_description *out, struct script_session *session);
 
-/* warn.c: remarks for people, kept as notes of the run. */
-void mgb_session_warn(struct script_session *session, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* warn.c: remarks for people by their names, kept as notes of the run. */
+void mgb_session_warn(struct script_session *session, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Towers share cores. */
 void mgb_session_warn_crowded(struct script_session *session);
 /* The loss is no longer a number. */

@@ -12,37 +12,33 @@ static void remark_keep(const struct script_session *session, const char *line)
         (void)mgb_recorder_put_note(session->hub->recorder, session->run_id, line);
 }
 
-static void remark_tell(const struct mgb_hub *hub, const char *line)
+void mgb_session_warn(struct script_session *session, const char *name, const char *format, ...)
 {
-    if (hub->options.warn)
-        hub->options.warn(hub->options.context, line);
-}
-
-void mgb_session_warn(struct script_session *session, const char *format, ...)
-{
-    char line[512];
+    char line[512], named[560];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    remark_keep(session, line);
-    remark_tell(session->hub, line);
+    mgb_remark_write(named, sizeof named, name, line);
+    remark_keep(session, named);
+    mgb_hub_tell(session->hub, name, named);
 }
 
 /* Told once by a program, kept with every run. */
 void mgb_session_warn_crowded(struct script_session *session)
 {
     const struct mgb_effective *effective = mgb_run_effective(session->run);
-    char line[256];
+    char line[256], named[320];
     if (!effective->oversubscribed || session->crowded)
         return;
     snprintf(line, sizeof line,
              "%d towers with %d CPU thread%s each want more cores than there are: they take turns, "
              "and times say so",
              effective->tower_count, effective->threads, effective->threads == 1 ? "" : "s");
-    remark_keep(session, line);
+    mgb_remark_write(named, sizeof named, "crowded", line);
+    remark_keep(session, named);
     if (!session->hub->crowded)
-        remark_tell(session->hub, line);
+        mgb_hub_tell(session->hub, "crowded", named);
     session->crowded = true;
     session->hub->crowded = true;
 }
@@ -53,7 +49,7 @@ void mgb_session_warn_diverged(struct script_session *session)
     if (session->odd_step < 0 || session->odd_told)
         return;
     session->odd_told = true;
-    mgb_session_warn(session, "loss is not finite from step %lld on: it is %s",
+    mgb_session_warn(session, "diverged", "loss is not finite from step %lld on: it is %s",
                      (long long)session->odd_step,
                      isnan(session->odd_loss) ? "not a number"
                      : session->odd_loss > 0  ? "infinite"
@@ -89,7 +85,7 @@ void mgb_session_warn_idle(struct script_session *session)
                      session_device(session, d));
     }
     if (list[0])
-        mgb_session_warn(session, "%s computed nothing in %lld timed steps%s", list,
+        mgb_session_warn(session, "idle", "%s computed nothing in %lld timed steps%s", list,
                          (long long)(session->segment_steps - session->warmup),
                          empty ? ": the batch has fewer rows than there are devices" : "");
 }
