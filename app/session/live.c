@@ -144,23 +144,94 @@ static int by_time(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-static bool peaks_raise(struct session_live *live, const struct reckoning *r)
+static bool held_add(struct session_held_list *list, const struct session_held *held)
 {
-    struct session_live *now = calloc((size_t)r->plan->use_count + 1, sizeof *now);
-    if (!now)
-        return false;
-    for (int i = 0; i < r->change_count; i++) {
-        const struct change *change = &r->changes[i];
-        int64_t *held = &now[change->use].peak[change->category];
-        int64_t *most = &live[change->use].peak[change->category];
-        *held += change->bytes;
-        *most = *held > *most ? *held : *most;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity * 2 + 64;
+        struct session_held *more = realloc(list->at, capacity * sizeof *more);
+        if (!more)
+            return false;
+        list->at = more;
+        list->capacity = capacity;
     }
-    free(now);
+    list->at[list->count++] = *held;
     return true;
 }
 
-bool mgb_session_live_add(struct session_live *live, const struct mgb_step_result *result)
+struct playing { /* changes, one moment after the other */
+    const struct reckoning *r;
+    struct session_live *now;
+    struct session_live *live; /* NULL: not wanted */
+    int *touched;              /* device use and category, of the moment at hand */
+    int touched_count;
+    bool *is_touched;
+};
+
+static void change_play(struct playing *p, const struct change *change)
+{
+    int64_t *held = &p->now[change->use].peak[change->category];
+    int which = change->use * MGB_MEMORY_CATEGORY_COUNT + change->category;
+    *held += change->bytes;
+    if (p->live) {
+        int64_t *most = &p->live[change->use].peak[change->category];
+        *most = *held > *most ? *held : *most;
+    }
+    if (!p->is_touched[which])
+        p->touched[p->touched_count++] = which;
+    p->is_touched[which] = true;
+}
+
+static bool moment_end(struct playing *p, struct session_held_list *list,
+                       const struct mgb_step_result *result, int64_t at)
+{
+    bool kept = true, within = at <= result->wall_ns;
+    for (int i = 0; i < p->touched_count; i++) {
+        int use = p->touched[i] / MGB_MEMORY_CATEGORY_COUNT,
+            category = p->touched[i] % MGB_MEMORY_CATEGORY_COUNT;
+        p->is_touched[p->touched[i]] = false;
+        struct session_held held = {.step = result->index,
+                                    .at_ns = at,
+                                    .bytes = p->now[use].peak[category],
+                                    .device = p->r->plan->uses[use].device,
+                                    .category = (enum mgb_memory_category)category};
+        kept = kept && (!within || held_add(list, &held));
+    }
+    p->touched_count = 0;
+    return kept;
+}
+
+/* What lasts is there from the start on, and at the end of the step everything stays as it is. */
+static bool changes_play(struct playing *p, struct session_held_list *list,
+                         const struct mgb_step_result *result)
+{
+    const struct reckoning *r = p->r;
+    for (int i = 0; i < r->change_count; i++) {
+        int64_t at = r->changes[i].ns < 0 ? 0 : r->changes[i].ns;
+        change_play(p, &r->changes[i]);
+        bool last = i + 1 == r->change_count || r->changes[i + 1].ns > at;
+        if (last && !moment_end(p, list, result, at))
+            return false;
+    }
+    return true;
+}
+
+static bool reckoning_play(const struct reckoning *r, struct session_live *live,
+                           struct session_held_list *list, const struct mgb_step_result *result)
+{
+    size_t kinds = (size_t)(r->plan->use_count + 1) * MGB_MEMORY_CATEGORY_COUNT;
+    struct playing p = {.r = r, .live = live};
+    p.now = calloc((size_t)r->plan->use_count + 1, sizeof *p.now);
+    p.touched = calloc(kinds, sizeof *p.touched);
+    p.is_touched = calloc(kinds, sizeof *p.is_touched);
+    bool played = p.now && p.touched && p.is_touched && changes_play(&p, list, result);
+    free(p.now);
+    free(p.touched);
+    free(p.is_touched);
+    return played;
+}
+
+bool mgb_session_live_add(struct session_live *live, struct session_held_list *held,
+                          const struct mgb_step_result *result)
 {
     struct reckoning r;
     bool made = reckoning_make(&r, result->plan);
@@ -171,7 +242,7 @@ bool mgb_session_live_add(struct session_live *live, const struct mgb_step_resul
         for (int b = 0; b < result->plan->buffer_count; b++)
             buffer_add(&r, b);
         qsort(r.changes, (size_t)r.change_count, sizeof *r.changes, by_time);
-        made = peaks_raise(live, &r);
+        made = reckoning_play(&r, live, held, result);
     }
     reckoning_done(&r);
     return made;

@@ -70,4 +70,9 @@ void mgb_session_record_holdings(struct script_session *session);
 /* Memory and traffic once more, with what was measured; while the segment's placement is still in force. */
 void mgb_session_record_measured(struct script_session *session);
 
+/* traced.c: what traced steps held; those not stored yet. Not on the worker. */
+void mgb_session_record_traced(struct script_session *session);
+/* At the end of a segment: tracing made steps slower that count. */
+void mgb_session_warn_traced(struct script_session *session);
+
 #endif

@@ -69,21 +69,27 @@ static void push_tasks(struct script_session *session, const struct mgb_step_res
 {
     const struct mgb_plan *plan = result->plan;
     struct mgb_record record = {.kind = MGB_RECORD_TASK};
+    const struct session_task_texts *texts =
+        result->task_count > 0 ? mgb_session_task_texts(&session->trace, plan) : NULL;
     for (int i = 0; i < result->task_count; i++) {
         const struct mgb_task_time *time = &result->tasks[i];
         const struct mgb_task *task = &plan->tasks[time->task];
         bool link = task->queue == MGB_QUEUE_COPY && time->from >= 0;
+        bool collective = task->queue == MGB_QUEUE_COPY && time->from < 0;
         record.task = (struct mgb_record_task){
             .segment = session->segment_id,
             .step = result->index,
             .device = session_device(session, time->device),
-            .queue = session_device(session, link ? time->from : time->device),
+            .queue = collective ? "collective"
+                                : session_device(session, link ? time->from : time->device),
             .kind = task_kind_name(task->kind),
-            .name = task->name,
+            .name = texts ? texts->name[i] : "?",
             .phase = task->phase,
             .start_ns = time->start_ns,
             .duration_ns = time->duration_ns,
             .bytes = task->bytes,
+            .task = i,
+            .waits_for = texts ? texts->waits_for[i] : NULL,
         };
         mgb_recorder_push(session->hub->recorder, &record);
     }
@@ -100,7 +106,7 @@ static void step_count(struct script_session *session, const struct mgb_step_res
     for (int i = 0; i < result->device_count && !warmup; i++)
         session->towers[result->devices[i].device].forward_ns +=
             result->devices[i].busy[MGB_PHASE_FORWARD];
-    mgb_session_trace_add(&session->trace, result);
+    mgb_session_trace_add(&session->trace, result, warmup);
 }
 
 static void step_keep(struct script_session *session, const struct mgb_step_result *result)
@@ -234,17 +240,17 @@ struct step_work {
     bool epochs;
 };
 
-/* The next steps that are alike: up to the segment's own traced one, that one, and all after it. */
+/* The next steps that are alike: all traced, or none. */
 static struct mgb_step_request piece_next(const struct step_work *work)
 {
     const struct script_session *session = work->session;
     struct mgb_step_request piece = work->request;
-    int64_t until = session->trace.own_step - session->segment_steps;
-    if (piece.trace_every > 0 || !session->segment_id || until < 0)
+    if (piece.trace_every > 0 || !session->segment_id)
         return piece;
-    int64_t most = until > 0 ? until : 1;
+    bool traced;
+    int64_t most = mgb_session_trace_alike(&session->trace, session->segment_steps, &traced);
     piece.steps = piece.steps < most ? piece.steps : most;
-    piece.trace_every = until == 0;
+    piece.trace_every = traced;
     return piece;
 }
 
@@ -345,6 +351,7 @@ enum mgb_status mgb_session_step(struct script_session *session, struct script_f
     enum mgb_status status = step_play(session, request, most);
     char message[sizeof session->message];
     snprintf(message, sizeof message, "%s", mgb_message_get());
+    mgb_session_record_traced(session);
     if (session->segment_id) {
         push_sample(session, session_clock_ns());
         mgb_recorder_flush(

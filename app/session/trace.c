@@ -1,4 +1,4 @@
-/* What traced steps say of a segment: how long its links were busy, and how much each kind of memory held at most.
+/* What traced steps say of a segment: how long its links were busy, and how much each kind of memory held when, and at most.
  *
  * When the script asks for no traces, one warm-up step a segment is traced, so that the timed ones are untouched: the last
  * but one, so that the last runs as the timed ones will. */
@@ -24,7 +24,9 @@ void mgb_session_trace_done(struct session_trace *trace)
 {
     free(trace->link_ns);
     free(trace->live);
-    *trace = (struct session_trace){.own_step = -1};
+    free(trace->held.at);
+    mgb_session_task_texts_free(trace->texts);
+    *trace = (struct session_trace){.own_step = -1, .last = -1};
 }
 
 void mgb_session_trace_begin(struct session_trace *trace, const struct mgb_plan *plan,
@@ -32,10 +34,33 @@ void mgb_session_trace_begin(struct session_trace *trace, const struct mgb_plan 
 {
     mgb_session_trace_done(trace);
     trace->plan = plan;
+    trace->warmup = warmup;
     trace->link_ns = calloc((size_t)plan->traffic_count + 1, sizeof *trace->link_ns);
     trace->live = calloc((size_t)plan->use_count + 1, sizeof *trace->live);
     if (flat_count(plan) <= MOST_TASKS && warmup > 0)
         trace->own_step = warmup > 2 ? warmup - 2 : warmup - 1;
+}
+
+void mgb_session_trace_ask(struct session_trace *trace, int64_t first, int64_t last)
+{
+    trace->first = first <= last ? trace->warmup + first : 0;
+    trace->last = first <= last ? trace->warmup + last : -1;
+}
+
+static bool is_traced(const struct session_trace *trace, int64_t step)
+{
+    return step == trace->own_step || (step >= trace->first && step <= trace->last);
+}
+
+int64_t mgb_session_trace_alike(const struct session_trace *trace, int64_t done, bool *traced)
+{
+    const int64_t edges[] = {trace->own_step, trace->own_step + 1, trace->first, trace->last + 1};
+    int64_t most = INT64_MAX;
+    *traced = is_traced(trace, done);
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        if (edges[i] > done && edges[i] - done < most && is_traced(trace, edges[i]) != *traced)
+            most = edges[i] - done;
+    return most;
 }
 
 static int traffic_find(const struct mgb_plan *plan, int from, int to)
@@ -46,18 +71,31 @@ static int traffic_find(const struct mgb_plan *plan, int from, int to)
     return -1;
 }
 
-void mgb_session_trace_add(struct session_trace *trace, const struct mgb_step_result *result)
+static void links_add(struct session_trace *trace, const struct mgb_step_result *result)
 {
-    if (result->task_count == 0 || result->plan != trace->plan || !trace->link_ns || !trace->live)
-        return; /* remainders move other numbers of bytes */
-    trace->steps++;
     for (int i = 0; i < result->task_count; i++) {
         const struct mgb_task_time *time = &result->tasks[i];
         int at = time->from >= 0 ? traffic_find(trace->plan, time->from, time->device) : -1;
         if (at >= 0 && trace->plan->tasks[time->task].kind == MGB_TASK_COPY)
             trace->link_ns[at] += time->duration_ns;
     }
-    trace->measured = mgb_session_live_add(trace->live, result) || trace->measured;
+}
+
+void mgb_session_trace_add(struct session_trace *trace, const struct mgb_step_result *result,
+                           bool warmup)
+{
+    struct session_speeds *speeds = result->task_count > 0 ? &trace->traced : &trace->untraced;
+    if (!warmup)
+        speeds->ns[speeds->count++ % MOST_SPEEDS] = result->wall_ns;
+    if (result->task_count == 0 || !trace->link_ns || !trace->live)
+        return;
+    bool full = result->plan == trace->plan;
+    bool lived = mgb_session_live_add(full ? trace->live : NULL, &trace->held, result);
+    if (!full)
+        return;
+    trace->measured = lived || trace->measured;
+    trace->steps++;
+    links_add(trace, result);
 }
 
 struct mgb_maybe_int mgb_session_trace_link(const struct session_trace *trace, int traffic)
@@ -73,4 +111,28 @@ struct mgb_maybe_int mgb_session_trace_peak(const struct session_trace *trace, i
     if (!trace->measured)
         return (struct mgb_maybe_int){0};
     return MGB_KNOWN_INT(trace->live[use].peak[category]);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static int64_t median_ns(const struct session_speeds *speeds)
+{
+    int64_t sorted[MOST_SPEEDS];
+    size_t count = speeds->count < MOST_SPEEDS ? (size_t)speeds->count : MOST_SPEEDS;
+    memcpy(sorted, speeds->ns, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_size);
+    return sorted[count / 2];
+}
+
+double mgb_session_trace_cost(const struct session_trace *trace)
+{
+    enum { FEWEST = 3 };
+    if (trace->traced.count < FEWEST || trace->untraced.count < FEWEST)
+        return 0;
+    int64_t without = median_ns(&trace->untraced);
+    return without > 0 ? (double)median_ns(&trace->traced) / (double)without - 1 : 0;
 }
