@@ -1,0 +1,349 @@
+/* Words that name runs; see select.h. Each kind of word is a function that asks one question; one sink keeps the answers. */
+#include "db/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The segment that stands for run `r`: the last with figures, else the last. */
+#define CHOSEN                                                                                     \
+    "(SELECT s.id FROM segment AS s LEFT JOIN segment_stat AS t ON t.segment_id = s.id"            \
+    " WHERE s.run_id = r.id ORDER BY t.timed_steps > 0 DESC, s.id DESC LIMIT 1)"
+
+struct chooser {
+    struct mgb_reader *reader;
+    struct mgb_selection *out;
+    size_t capacity;
+    const char *word; /* being read */
+    size_t found;     /* by the question in hand, what was already there included */
+};
+
+static bool has_already(const struct mgb_selection *s, int64_t run, int64_t segment)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->segments[i].run == run && s->segments[i].segment == segment)
+            return true;
+    return false;
+}
+
+static int64_t integer_or(const struct mgb_value *value, int64_t otherwise)
+{
+    return value->kind == MGB_VALUE_INT ? value->integer : otherwise;
+}
+
+/* Columns: run, segment, point, repeat. */
+static enum mgb_status row_keep(void *context, const struct mgb_value *v, int count)
+{
+    struct chooser *c = context;
+    struct mgb_selection *out = c->out;
+    struct mgb_selected row = {integer_or(&v[0], 0), integer_or(&v[1], 0),
+                               count > 2 ? integer_or(&v[2], -1) : -1,
+                               count > 3 ? integer_or(&v[3], 0) : 0};
+    c->found++;
+    if (has_already(out, row.run, row.segment))
+        return MGB_OK;
+    if (out->count == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 16;
+        struct mgb_selected *grown = realloc(out->segments, capacity * sizeof *grown);
+        if (!grown)
+            return mgb_fail(MGB_NO_MEMORY, "%s: no memory for %zu runs", c->word, capacity);
+        out->segments = grown;
+        c->capacity = capacity;
+    }
+    out->segments[out->count++] = row;
+    return MGB_OK;
+}
+
+static struct mgb_value integer_value(int64_t value)
+{
+    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = value};
+}
+
+static struct mgb_value text_value(const char *text)
+{
+    return (struct mgb_value){.kind = MGB_VALUE_TEXT, .text = text, .size = strlen(text)};
+}
+
+static enum mgb_status rows_choose(struct chooser *c, const char *sql,
+                                   const struct mgb_value *values, int count)
+{
+    struct mgb_query_sink sink = {.context = c, .row = row_keep};
+    c->found = 0;
+    return mgb_query_run(c->reader, sql, values, count, &sink);
+}
+
+/* ---- what there is, for those who asked for something else ---- */
+
+struct offer {
+    char text[200];
+    int names;
+};
+
+static enum mgb_status name_offer(void *context, const struct mgb_value *v, int count)
+{
+    struct offer *offer = context;
+    size_t used = strlen(offer->text);
+    (void)count;
+    if (v[0].kind == MGB_VALUE_TEXT && used + v[0].size + 8 < sizeof offer->text)
+        snprintf(offer->text + used, sizeof offer->text - used, "%s%s", offer->names ? ", " : "",
+                 v[0].text);
+    offer->names++;
+    return MGB_OK;
+}
+
+/* "no run has the tag 'x'; there are: a, b". */
+static enum mgb_status missing_fail(struct chooser *c, const char *what, const char *name,
+                                    const char *names_sql)
+{
+    struct offer offer = {.text = ""};
+    struct mgb_query_sink sink = {.context = &offer, .row = name_offer};
+    MGB_TRY(mgb_query_run(c->reader, names_sql, NULL, 0, &sink));
+    if (offer.names == 0)
+        return mgb_fail(MGB_MISSING, "%s: there is no %s '%s', nor any other", c->word, what, name);
+    return mgb_fail(MGB_MISSING, "%s: there is no %s '%s'; there %s %s", c->word, what, name,
+                    offer.names == 1 ? "is" : "are", offer.text);
+}
+
+static enum mgb_status integer_take(void *context, const struct mgb_value *v, int count)
+{
+    (void)count;
+    *(int64_t *)context = integer_or(&v[0], 0);
+    return MGB_OK;
+}
+
+/* A question with one number for an answer. */
+static enum mgb_status integer_ask(int64_t *out, struct chooser *c, const char *sql,
+                                   const struct mgb_value *values, int count)
+{
+    struct mgb_query_sink sink = {.context = out, .row = integer_take};
+    *out = 0;
+    return mgb_query_run(c->reader, sql, values, count, &sink);
+}
+
+static enum mgb_status run_missing_fail(struct chooser *c, const char *what)
+{
+    int64_t runs, newest;
+    MGB_TRY(integer_ask(&runs, c, "SELECT count(*) FROM run", NULL, 0));
+    MGB_TRY(integer_ask(&newest, c, "SELECT max(id) FROM run", NULL, 0));
+    if (runs == 0)
+        return mgb_fail(MGB_MISSING, "%s: there is no run yet", c->word);
+    return mgb_fail(MGB_MISSING, "%s: there is no %s; there %s %lld run%s, the newest is %lld",
+                    c->word, what, runs == 1 ? "is" : "are", (long long)runs, runs == 1 ? "" : "s",
+                    (long long)newest);
+}
+
+/* ---- the kinds of words ---- */
+
+/* Digits at `*at`, at least one; moves behind them. */
+static bool number_read(int64_t *out, const char **at)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *out = strtoll(*at, &end, 10);
+    *at = end;
+    return errno == 0;
+}
+
+static enum mgb_status word_fail(const struct chooser *c)
+{
+    return mgb_fail(MGB_INVALID, "'%s' names no run; wanted " MGB_SELECT_WORDS, c->word);
+}
+
+static enum mgb_status run_choose(struct chooser *c, int64_t run)
+{
+    struct mgb_value value = integer_value(run);
+    MGB_TRY(rows_choose(c, "SELECT r.id, " CHOSEN " FROM run AS r WHERE r.id = ?", &value, 1));
+    return c->found > 0 ? MGB_OK : run_missing_fail(c, "such run");
+}
+
+static enum mgb_status segment_choose(struct chooser *c, int64_t run, int64_t segment)
+{
+    struct mgb_value values[] = {integer_value(run), integer_value(segment - 1)};
+    int64_t runs, segments;
+    if (segment < 1)
+        return mgb_fail(MGB_INVALID, "%s: the segments of a run count from 1", c->word);
+    MGB_TRY(rows_choose(
+        c, "SELECT run_id, id FROM segment WHERE run_id = ? ORDER BY id LIMIT 1 OFFSET ?", values,
+        2));
+    if (c->found > 0)
+        return MGB_OK;
+    MGB_TRY(integer_ask(&runs, c, "SELECT count(*) FROM run WHERE id = ?", values, 1));
+    if (runs == 0)
+        return run_missing_fail(c, "such run");
+    MGB_TRY(integer_ask(&segments, c, "SELECT count(*) FROM segment WHERE run_id = ?", values, 1));
+    return mgb_fail(MGB_MISSING, "%s: run %lld has %lld segment%s", c->word, (long long)run,
+                    (long long)segments, segments == 1 ? "" : "s");
+}
+
+static enum mgb_status number_choose(struct chooser *c)
+{
+    const char *at = c->word;
+    int64_t run, segment;
+    if (!number_read(&run, &at))
+        return word_fail(c);
+    if (!*at)
+        return run_choose(c, run);
+    if (*at++ != '.' || !number_read(&segment, &at) || *at)
+        return word_fail(c);
+    return segment_choose(c, run, segment);
+}
+
+static enum mgb_status last_choose(struct chooser *c)
+{
+    const char *at = c->word + strlen("last");
+    int64_t back = 0;
+    if (*at == '~') {
+        at++;
+        if (!number_read(&back, &at))
+            return word_fail(c);
+    }
+    if (*at)
+        return word_fail(c);
+    struct mgb_value value = integer_value(back);
+    MGB_TRY(rows_choose(
+        c, "SELECT r.id, " CHOSEN " FROM run AS r ORDER BY r.id DESC LIMIT 1 OFFSET ?", &value, 1));
+    return c->found > 0 ? MGB_OK : run_missing_fail(c, "run so far back");
+}
+
+static enum mgb_status tag_choose(struct chooser *c, const char *name)
+{
+    struct mgb_value value = text_value(name);
+    MGB_TRY(rows_choose(c,
+                        "SELECT r.id, " CHOSEN " FROM tag AS g JOIN run AS r ON r.id = g.run_id"
+                        " WHERE g.name = ? ORDER BY r.id",
+                        &value, 1));
+    return c->found > 0 ? MGB_OK
+                        : missing_fail(c, "tag", name, "SELECT DISTINCT name FROM tag ORDER BY 1");
+}
+
+static enum mgb_status baseline_choose(struct chooser *c, const char *name)
+{
+    struct mgb_value value = text_value(name);
+    MGB_TRY(rows_choose(c,
+                        "SELECT s.run_id, s.id FROM baseline AS b JOIN segment AS s"
+                        " ON s.id = b.segment_id WHERE b.name = ?",
+                        &value, 1));
+    return c->found > 0 ? MGB_OK
+                        : missing_fail(c, "baseline", name, "SELECT name FROM baseline ORDER BY 1");
+}
+
+/* Resuming a sweep makes a row of its own in sweep, so all of the name with the newest one's grid count as one. Of a point
+ * the newest kind of measurement counts (its digest), and of each of its repetitions the newest run that came to an end. */
+static const char sweep_sql[] =
+    "WITH grid AS (SELECT json_extract(settings, '$.grid') AS grid FROM sweep"
+    "               WHERE name = ?1 ORDER BY id DESC LIMIT 1),"
+    " rows AS (SELECT p.point, p.repeat, p.settings, p.settings_digest, p.run_id, p.sweep_id"
+    "            FROM sweep AS w JOIN sweep_point AS p ON p.sweep_id = w.id JOIN grid"
+    "           WHERE w.name = ?1 AND json_extract(w.settings, '$.grid') IS grid.grid),"
+    " newest AS (SELECT settings, settings_digest, point, max(sweep_id) FROM rows GROUP BY "
+    "settings),"
+    " ranked AS (SELECT r.id, n.point, w.repeat,"
+    "                   row_number() OVER (PARTITION BY n.point, w.repeat"
+    "                       ORDER BY r.outcome IN ('ok', 'oom') DESC, r.id DESC) AS age"
+    "              FROM rows AS w JOIN newest AS n"
+    "                ON n.settings = w.settings AND n.settings_digest = w.settings_digest"
+    "              JOIN run AS r ON r.id = w.run_id"
+    "             WHERE ?2 < 0 OR n.point = ?2)"
+    " SELECT r.id, " CHOSEN ", r.point, r.repeat FROM ranked AS r WHERE r.age = 1"
+    " ORDER BY r.point, r.repeat";
+
+static enum mgb_status sweep_ask(struct chooser *c, const char *name, int64_t point)
+{
+    struct mgb_value values[] = {text_value(name), integer_value(point)};
+    return rows_choose(c, sweep_sql, values, 2);
+}
+
+static enum mgb_status sweep_missing_fail(struct chooser *c, const char *name)
+{
+    return missing_fail(c, "sweep", name, "SELECT DISTINCT name FROM sweep ORDER BY 1");
+}
+
+static enum mgb_status point_choose(struct chooser *c, const char *name, int64_t point)
+{
+    struct mgb_value value = text_value(name);
+    int64_t most;
+    MGB_TRY(sweep_ask(c, name, point));
+    if (c->found > 0)
+        return MGB_OK;
+    MGB_TRY(integer_ask(&most, c,
+                        "SELECT coalesce(max(p.point), -1) FROM sweep AS w JOIN sweep_point AS p"
+                        " ON p.sweep_id = w.id WHERE w.name = ?",
+                        &value, 1));
+    if (most < 0)
+        return sweep_missing_fail(c, name);
+    return mgb_fail(MGB_MISSING, "%s: the sweep has no point %lld; its points are 0 to %lld",
+                    c->word, (long long)point, (long long)most);
+}
+
+/* A name may have slashes of its own: what stands behind the last one is a point only if it is a number. */
+static enum mgb_status sweep_choose(struct chooser *c, const char *text)
+{
+    const char *slash = strrchr(text, '/'), *at = slash ? slash + 1 : "";
+    int64_t point;
+    if (!number_read(&point, &at) || *at) {
+        MGB_TRY(sweep_ask(c, text, -1));
+        return c->found > 0 ? MGB_OK : sweep_missing_fail(c, text);
+    }
+    char *name = strndup(text, (size_t)(slash - text));
+    if (!name)
+        return mgb_fail(MGB_NO_MEMORY, "%s: memory is exhausted", c->word);
+    enum mgb_status status = point_choose(c, name, point);
+    free(name);
+    return status;
+}
+
+static enum mgb_status word_choose(struct chooser *c)
+{
+    static const struct {
+        const char *prefix;
+        enum mgb_status (*choose)(struct chooser *c, const char *name);
+    } kinds[] = {{"tag:", tag_choose}, {"baseline:", baseline_choose}, {"sweep:", sweep_choose}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].prefix);
+        if (strncmp(c->word, kinds[i].prefix, length) != 0)
+            continue;
+        if (!c->word[length])
+            return mgb_fail(MGB_INVALID, "%s: a name is missing behind the colon", c->word);
+        return kinds[i].choose(c, c->word + length);
+    }
+    return strncmp(c->word, "last", 4) == 0 ? last_choose(c) : number_choose(c);
+}
+
+enum mgb_status mgb_select(struct mgb_selection *out, struct mgb_reader *reader, const char *text)
+{
+    *out = (struct mgb_selection){0};
+    struct chooser c = {.reader = reader, .out = out};
+    char *words = strdup(text), *rest = words;
+    if (!words)
+        return mgb_fail(MGB_NO_MEMORY, "%s: memory is exhausted", text);
+    enum mgb_status status = MGB_OK;
+    while (status == MGB_OK && (c.word = strsep(&rest, ",")))
+        status = *c.word ? word_choose(&c)
+                         : mgb_fail(MGB_INVALID, "'%s': a run is missing; wanted " MGB_SELECT_WORDS,
+                                    text);
+    free(words);
+    if (status != MGB_OK)
+        mgb_selection_done(out);
+    return status;
+}
+
+void mgb_selection_done(struct mgb_selection *selection)
+{
+    free(selection->segments);
+    *selection = (struct mgb_selection){0};
+}
+
+enum mgb_status mgb_select_one(struct mgb_selected *out, struct mgb_reader *reader,
+                               const char *text)
+{
+    struct mgb_selection all;
+    MGB_TRY(mgb_select(&all, reader, text));
+    size_t count = all.count;
+    *out = all.segments[0];
+    mgb_selection_done(&all);
+    return count == 1 ? MGB_OK
+                      : mgb_fail(MGB_INVALID, "'%s' names %zu runs; one is wanted", text, count);
+}
