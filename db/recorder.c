@@ -40,6 +40,7 @@ struct mgb_recorder {
     struct call *first, *last;
     bool half_full, closing;
     char message[512];
+    char warning[256]; /* the store's, as of its last work */
     atomic_bool stopped, incomplete;
     atomic_uint_fast64_t waits, lost;
 };
@@ -188,6 +189,14 @@ static struct call *work_wait(bool *closing, struct mgb_recorder *recorder)
     return call;
 }
 
+static void warning_take(struct mgb_recorder *recorder)
+{
+    const char *warning = mgb_store_warning(recorder->store);
+    pthread_mutex_lock(&recorder->mutex);
+    snprintf(recorder->warning, sizeof recorder->warning, "%s", warning ? warning : "");
+    pthread_mutex_unlock(&recorder->mutex);
+}
+
 static void *recorder_main(void *context)
 {
     struct mgb_recorder *recorder = context;
@@ -195,15 +204,21 @@ static void *recorder_main(void *context)
     recorder->first = recorder->last = NULL;
     enum mgb_status status =
         mgb_store_open(&recorder->store, recorder->path, &recorder->options.store);
+    if (status == MGB_OK)
+        warning_take(recorder);
     call_finish(recorder, opening, status);
     if (status != MGB_OK)
         return NULL;
     for (bool closing = false; !closing;) {
         struct call *call = work_wait(&closing, recorder);
-        if (call)
-            call_finish(recorder, call, call_serve(recorder, call));
-        else
+        if (!call) {
             ring_store(recorder, mgb_ring_claimed(&recorder->ring), closing);
+            warning_take(recorder);
+            continue;
+        }
+        enum mgb_status served = call_serve(recorder, call);
+        warning_take(recorder);
+        call_finish(recorder, call, served);
     }
     mgb_store_close(recorder->store);
     return NULL;
@@ -282,9 +297,8 @@ void mgb_recorder_get_state(struct mgb_recorder_state *out, struct mgb_recorder 
                                        .lost = atomic_load(&recorder->lost)};
     pthread_mutex_lock(&recorder->mutex);
     snprintf(out->message, sizeof out->message, "%s", recorder->message);
+    snprintf(out->warning, sizeof out->warning, "%s", recorder->warning);
     pthread_mutex_unlock(&recorder->mutex);
-    const char *warning = mgb_store_warning(recorder->store); /* set at opening, never changed */
-    snprintf(out->warning, sizeof out->warning, "%s", warning ? warning : "");
 }
 
 /* ---- opening and closing ---- */

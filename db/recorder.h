@@ -38,7 +38,7 @@ struct mgb_recorder_state {
     bool incomplete;   /* something was not recorded since opening: exit code 1 */
     bool blocked;      /* waiting for another program's write transaction; nothing is lost yet */
     char message[512]; /* why it stopped; "" */
-    char warning[256]; /* about the file, see mgb_store_warning; "" */
+    char warning[256]; /* about the file at present, see mgb_store_warning; "" */
     uint64_t pushed;   /* records taken into the ring */
     uint64_t stored;   /* of these, how many are committed */
     uint64_t waits;    /* pushes that found the ring full and waited */

@@ -1,11 +1,9 @@
 /* Opening, closing and transactions of the store; see store.h. Rows are in store_run.c, store_segment.c, store_step.c. */
 #include "db/store.h"
 
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,34 +18,6 @@ int64_t mgb_store_now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* The ones linux/magic.h lacks are from statfs(2). */
-const char *mgb_store_network_name(long magic)
-{
-    static const struct {
-        unsigned long magic;
-        const char *name;
-    } known[] = {{NFS_SUPER_MAGIC, "NFS"},  {SMB_SUPER_MAGIC, "SMB"},     {0xff534d42, "CIFS"},
-                 {0xfe534d42, "SMB2"},      {AFS_SUPER_MAGIC, "AFS"},     {0x00c36400, "Ceph"},
-                 {V9FS_MAGIC, "9P"},        {CODA_SUPER_MAGIC, "Coda"},   {0x0bd00bd0, "Lustre"},
-                 {0x47504653, "GPFS"},      {0x19830326, "BeeGFS"},       {0x013111a8, "IBRIX"},
-                 {0x01161970, "GFS2"},      {OCFS2_SUPER_MAGIC, "OCFS2"}, {0xaad7aaea, "PanFS"},
-                 {FUSE_SUPER_MAGIC, "FUSE"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if ((unsigned long)magic == known[i].magic)
-            return known[i].name;
-    return NULL;
-}
-
-static const char *network_find(const struct mgb_store *store)
-{
-    struct statfs info;
-    if (store->options.as_network)
-        return "network";
-    if (statfs(store->sql.path, &info) != 0)
-        return NULL;
-    return mgb_store_network_name((long)info.f_type);
 }
 
 /* SQLite's busy handler: waits for another program's write transaction. */
@@ -66,39 +36,35 @@ static int busy_wait(void *context, int calls)
     return 1;
 }
 
-/* WAL lets readers look on while we write. It needs shared memory: where that is not to be had, the old journal does. */
-static enum mgb_status journal_choose(struct mgb_store *store)
+/* A file that was left in WAL mode where there is no shared memory is put away alone. */
+static enum mgb_status store_look(enum mgb_schema_state *state, struct mgb_store *store,
+                                  const struct mgb_schema *schema)
 {
-    char mode[16] = "";
-    const char *network = network_find(store);
-    if (!network)
-        MGB_TRY(mgb_sql_text(mode, sizeof mode, &store->sql, "PRAGMA journal_mode = WAL"));
-    if (strcmp(mode, "wal") == 0)
-        return mgb_sql_run(&store->sql, "PRAGMA synchronous = NORMAL");
-    MGB_TRY(mgb_sql_text(mode, sizeof mode, &store->sql, "PRAGMA journal_mode = DELETE"));
-    snprintf(store->warning, sizeof store->warning,
-             "%s lies on a file system (%s) without safe shared memory: readers wait while steps "
-             "are saved; a local file (--db) is better",
-             store->sql.path, network ? network : "WAL refused");
-    return mgb_sql_run(&store->sql, "PRAGMA synchronous = FULL");
+    enum mgb_status status = mgb_schema_look(state, &store->sql, schema);
+    if (status == MGB_OK || !mgb_store_wal_refused(store))
+        return status;
+    store->wal_refused = true;
+    MGB_TRY(mgb_store_journal_alone(store, schema));
+    return mgb_schema_look(state, &store->sql, schema);
 }
 
 static enum mgb_status store_settle(struct mgb_store *store, const struct mgb_schema *schema)
 {
     sqlite3_busy_handler(store->sql.handle, busy_wait, store);
     enum mgb_schema_state state;
-    MGB_TRY(mgb_schema_look(&state, &store->sql, schema));
+    MGB_TRY(store_look(&state, store, schema));
     MGB_TRY(mgb_lock_open(&store->lock, store->sql.path));
     if (state != MGB_SCHEMA_CURRENT) {
         MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
-        enum mgb_status status = journal_choose(store);
+        enum mgb_status status = mgb_store_journal_choose(store, schema);
         if (status == MGB_OK)
             status = mgb_schema_bring(&store->sql, schema);
         mgb_lock_release(&store->lock);
         MGB_TRY(status);
     } else {
-        MGB_TRY(journal_choose(store));
+        MGB_TRY(mgb_store_journal_choose(store, schema));
     }
+    mgb_store_checkpoint_watch(store);
     return mgb_sql_run(&store->sql, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; "
                                     "PRAGMA journal_size_limit = 67108864");
 }
@@ -221,6 +187,7 @@ enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status)
         mgb_lock_release(&store->lock);
     store->lock_is_brief = false;
     MGB_TRY(status);
+    mgb_store_checkpoint_if_due(store);
     return mgb_presence_check(&store->presence, store->sql.path);
 }
 

@@ -3,7 +3,11 @@
  * run (notes, tags, deleting) may use a store directly.
  *
  * Every storing function is one transaction of its own: stored whole or not at all. MGB_BUSY: another process runs on the
- * file, the message says which. MGB_IO: the disk. MGB_INVALID: a row that the schema refuses. */
+ * file, the message says which. MGB_IO: the disk. MGB_INVALID: a row that the schema refuses.
+ *
+ * What holds. A function that returned MGB_OK has committed: killing this process loses none of it. When the power fails,
+ * a run whose finishing returned MGB_OK is whole; of runs still going the last commits may be missing (no commit but a
+ * run's last waits for the disk), from the end backwards: what is left is as it was at some moment, and never torn. */
 #ifndef MGB_DB_STORE_H
 #define MGB_DB_STORE_H
 
@@ -29,7 +33,8 @@ enum mgb_status mgb_store_open(struct mgb_store **out, const char *path,
 void mgb_store_close(struct mgb_store *store);
 
 const char *mgb_store_path(const struct mgb_store *store);
-/* What the user should know about the file ("lies on a network file system: ..."); NULL: nothing. */
+/* What the user should know about the file at present ("lies on a network file system: ...", "its log grows: pid 12
+ * ..."); NULL: nothing. */
 const char *mgb_store_warning(const struct mgb_store *store);
 /* MGB_CORRUPT with SQLite's first findings. `thorough` also checks indexes and foreign keys. */
 enum mgb_status mgb_store_check(struct mgb_store *store, bool thorough);

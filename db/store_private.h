@@ -25,6 +25,10 @@ struct mgb_store {
     bool lock_is_brief;  /* held for the open transaction only */
     int64_t blocked_ms;  /* how long the present wait for another program's transaction lasts */
     atomic_bool blocked; /* such a wait lasts longer than people notice; read by other threads */
+    bool wal;         /* the journal in use; else the old one */
+    bool wal_refused; /* by the file system, found when opening */
+    bool held;        /* a reader keeps the log from shrinking */
+    int log_frames;   /* in the log after the last commit, since the last checkpoint */
     char warning[256];
     char incomplete[256]; /* why the log of the active runs has gaps; "": it has none */
 };
@@ -37,6 +41,20 @@ enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
 /* A transaction under the writer lock: taken for it if no run holds it. */
 enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by);
 enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status);
+
+/* Did the last call fail because there is no shared memory, or none that works? */
+bool mgb_store_wal_refused(const struct mgb_store *store);
+/* Leaves WAL behind without shared memory, alone on the file; refuses, untouched, what is not ours. */
+enum mgb_status mgb_store_journal_alone(struct mgb_store *store, const struct mgb_schema *schema);
+enum mgb_status mgb_store_journal_choose(struct mgb_store *store, const struct mgb_schema *schema);
+
+/* Whether a commit waits until the disk has it, and with it all commits before. The old journal always does. */
+void mgb_store_sync_commits(struct mgb_store *store, bool sync);
+
+/* From now on a full log is moved into the file by mgb_store_checkpoint_if_due, outside transactions. */
+void mgb_store_checkpoint_watch(struct mgb_store *store);
+void mgb_store_checkpoint_if_due(struct mgb_store *store);
+void mgb_store_checkpoint(struct mgb_store *store);
 
 /* Inside a transaction. Figures of a segment from its step rows, stored and returned. */
 enum mgb_status mgb_store_boil(struct mgb_record_segment_stat *out, struct mgb_store *store,
