@@ -16,8 +16,12 @@
 #define BUSY_WAIT_MS 5000
 #define COLUMN_MAX 2000 /* SQLite's own limit */
 
+#define WATCH_INSTRUCTIONS 20000 /* of SQLite's machine: well under a millisecond */
+
 struct mgb_reader {
     struct mgb_sql sql;
+    bool (*stop)(void *context);
+    void *stop_context;
 };
 
 /* PRAGMAs that only tell; those marked do so only without an argument. */
@@ -158,10 +162,26 @@ void mgb_reader_close(struct mgb_reader *reader)
     free(reader);
 }
 
+static int watch_ask(void *context)
+{
+    const struct mgb_reader *reader = context;
+    return reader->stop(reader->stop_context);
+}
+
+void mgb_reader_watch(struct mgb_reader *reader, bool (*stop)(void *context), void *context)
+{
+    reader->stop = stop;
+    reader->stop_context = context;
+    sqlite3_progress_handler(reader->sql.handle, WATCH_INSTRUCTIONS, stop ? watch_ask : NULL,
+                             reader);
+}
+
 static enum mgb_status text_fail(const struct mgb_reader *reader, int code, const char *text)
 {
     if (code == SQLITE_AUTH)
         return mgb_fail(MGB_INVALID, "a query may only read: %.200s", text);
+    if (code == SQLITE_INTERRUPT)
+        return mgb_fail(MGB_INTERRUPTED, "the query was stopped");
     int offset = sqlite3_error_offset(reader->sql.handle);
     if (code != SQLITE_ERROR)
         return mgb_sql_fail(&reader->sql, code, "query");

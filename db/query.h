@@ -3,6 +3,7 @@
 #ifndef MGB_DB_QUERY_H
 #define MGB_DB_QUERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <mgb/record.h>
@@ -14,6 +15,9 @@ struct mgb_reader;
  * writing brings it forward. */
 enum mgb_status mgb_reader_open(struct mgb_reader **out, const char *path);
 void mgb_reader_close(struct mgb_reader *reader); /* NULL is allowed */
+/* A query during which `stop` says true ends with MGB_INTERRUPTED; it is asked often, and also before there are rows.
+ * NULL: nobody is asked. */
+void mgb_reader_watch(struct mgb_reader *reader, bool (*stop)(void *context), void *context);
 
 enum mgb_value_kind {
     MGB_VALUE_NULL,

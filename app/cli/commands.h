@@ -6,6 +6,6 @@
 
 extern const struct mgb_command mgb_command_script, mgb_command_run, mgb_command_plan,
     mgb_command_check, mgb_command_verify, mgb_command_devices, mgb_command_models,
-    mgb_command_query, mgb_command_info;
+    mgb_command_query, mgb_command_info, mgb_command_export;
 
 #endif

@@ -8,7 +8,6 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"show", "mgbench query 'select * from run_summary where run_id = 1'"},
     {"compare", "mgbench query over run_summary, with the two runs' ids"},
     {"scaling", "mgbench query 'select * from scaling', or mgbench -e scaling.lua"},
-    {"export", "mgbench query with --csv or --json"},
     {"plot", "mgbench query with --csv, and a plotting program"},
     {"report", "mgbench query over run_summary, phase_share and placement"},
     {"trace", "mgbench query over the table task; a script asks for steps with trace_every"},

@@ -25,15 +25,21 @@ enum mgb_status mgb_table_make(struct mgb_table **out, int columns, const char *
     return MGB_OK;
 }
 
+void mgb_table_clear(struct mgb_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->cells[i].kind == CELL_TEXT || table->cells[i].kind == CELL_FIGURE)
+            free(table->cells[i].text);
+    table->count = 0;
+}
+
 void mgb_table_free(struct mgb_table *table)
 {
     if (!table)
         return;
     for (int i = 0; i < table->columns; i++)
         free(table->names[i]);
-    for (size_t i = 0; i < table->count; i++)
-        if (table->cells[i].kind == CELL_TEXT || table->cells[i].kind == CELL_FIGURE)
-            free(table->cells[i].text);
+    mgb_table_clear(table);
     free(table->names);
     free(table->cells);
     free(table);

@@ -1,0 +1,272 @@
+/* Rows as CSV, JSON, JSON lines and Markdown; see export.h. */
+#include "db/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/schema.h"
+
+static enum mgb_status out_fail(void)
+{
+    return mgb_fail(MGB_IO, "the rows cannot be written: %s", strerror(errno));
+}
+
+/* The length of the character at `at`, 0 if the bytes are no UTF-8. */
+static size_t character_length(const unsigned char *at, size_t left)
+{
+    static const unsigned char least[] = {0, 0, 0xc2, 0xe0, 0xf0};
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (length == 1)
+        return 1;
+    if (at[0] < least[length] || at[0] > 0xf4 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool surrogate = at[0] == 0xed && at[1] > 0x9f;
+    return overlong || surrogate || (at[0] == 0xf4 && at[1] > 0x8f) ? 0 : length;
+}
+
+static void json_text_put(FILE *out, const char *text, size_t size)
+{
+    static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const unsigned char *at = (const unsigned char *)text, *end = at + size;
+    fputc('"', out);
+    while (at < end) {
+        size_t length = character_length(at, (size_t)(end - at));
+        const char *escape = *at ? strchr(escapes, *at) : NULL;
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (escape)
+            fprintf(out, "\\%c", letters[escape - escapes]);
+        else if (*at < 0x20)
+            fprintf(out, "\\u%04x", *at);
+        else
+            fwrite(at, 1, length, out);
+        at += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+static void csv_text_put(FILE *out, const char *text, size_t size, bool plain)
+{
+    bool quoted = size == 0 && !plain;
+    for (size_t i = 0; i < size && !quoted; i++)
+        quoted = text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
+    if (!quoted) {
+        fwrite(text, 1, size, out);
+        return;
+    }
+    fputc('"', out);
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"')
+            fputc('"', out);
+        fputc(text[i], out);
+    }
+    fputc('"', out);
+}
+
+static void markdown_text_put(FILE *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\n')
+            fputs("<br>", out);
+        else if (text[i] == '|' || text[i] == '\\')
+            fprintf(out, "\\%c", text[i]);
+        else if (text[i] != '\r')
+            fputc(text[i], out);
+    }
+}
+
+static void text_put(const struct mgb_export *writer, const char *text, size_t size)
+{
+    switch (writer->format) {
+    case MGB_EXPORT_CSV:
+        csv_text_put(writer->out, text, size, writer->plain);
+        break;
+    case MGB_EXPORT_JSON:
+    case MGB_EXPORT_JSONL:
+        json_text_put(writer->out, text, size);
+        break;
+    case MGB_EXPORT_MARKDOWN:
+        markdown_text_put(writer->out, text, size);
+        break;
+    }
+}
+
+static bool is_json(const struct mgb_export *writer)
+{
+    return writer->format == MGB_EXPORT_JSON || writer->format == MGB_EXPORT_JSONL;
+}
+
+/* As tables on the screen show it: 4 digits, all of a whole part. */
+static double screen_round(double value)
+{
+    char text[MGB_EXPORT_NUMBER];
+    if (fabs(value) >= 1000 && fabs(value) < 1e15)
+        return round(value);
+    snprintf(text, sizeof text, "%.3e", value);
+    return strtod(text, NULL);
+}
+
+static void real_put(const struct mgb_export *writer, double value)
+{
+    char text[MGB_EXPORT_NUMBER];
+    if (!isfinite(value)) {
+        fputs(is_json(writer) ? "null" : "", writer->out);
+    } else if (writer->format == MGB_EXPORT_MARKDOWN) {
+        fputs(mgb_export_number(text, screen_round(value), true), writer->out);
+    } else {
+        fputs(mgb_export_number(text, value, writer->plain), writer->out);
+    }
+}
+
+/* Bytes as hexadecimal digits, as hex() of SQL has them. */
+static void blob_put(const struct mgb_export *writer, const char *bytes, size_t size)
+{
+    if (is_json(writer))
+        fputc('"', writer->out);
+    for (size_t i = 0; i < size; i++)
+        fprintf(writer->out, "%02X", (unsigned char)bytes[i]);
+    if (is_json(writer))
+        fputc('"', writer->out);
+}
+
+static void value_put(const struct mgb_export *writer, const struct mgb_value *value)
+{
+    switch (value->kind) {
+    case MGB_VALUE_NULL:
+        fputs(is_json(writer) ? "null" : "", writer->out);
+        break;
+    case MGB_VALUE_INT:
+        fprintf(writer->out, "%lld", (long long)value->integer);
+        break;
+    case MGB_VALUE_REAL:
+        real_put(writer, value->real);
+        break;
+    case MGB_VALUE_TEXT:
+        text_put(writer, value->text, value->size);
+        break;
+    case MGB_VALUE_BLOB:
+        blob_put(writer, value->text, value->size);
+        break;
+    }
+}
+
+/* `name`, or with a number behind it where an earlier column is called so: an object has each name once. */
+static char *name_make(const struct mgb_export *writer, const char *name)
+{
+    int same = 1;
+    for (int i = 0; is_json(writer) && i < writer->columns; i++) {
+        size_t length = strlen(name);
+        bool numbered =
+            strncmp(writer->names[i], name, length) == 0 && writer->names[i][length] == '_';
+        same += strcmp(writer->names[i], name) == 0 ||
+                (numbered && atoi(writer->names[i] + length + 1) == same);
+    }
+    char *out = NULL;
+    if (same == 1)
+        return strdup(name);
+    return asprintf(&out, "%s_%d", name, same) < 0 ? NULL : out;
+}
+
+static void header_put(const struct mgb_export *writer)
+{
+    bool csv = writer->format == MGB_EXPORT_CSV;
+    for (int i = 0; i < writer->columns; i++) {
+        fputs(csv ? (i ? "," : "") : i ? " | " : "| ", writer->out);
+        text_put(writer, writer->names[i], strlen(writer->names[i]));
+    }
+    fputs(csv ? "\r\n" : " |\n|", writer->out);
+    for (int i = 0; !csv && i < writer->columns; i++)
+        fputs(" --- |", writer->out);
+    if (!csv)
+        fputc('\n', writer->out);
+}
+
+static enum mgb_status columns_take(void *context, const char *const *names, int count)
+{
+    struct mgb_export *writer = context;
+    if (count == 0)
+        return mgb_fail(MGB_INVALID, "query: the statement gives no columns");
+    writer->names = calloc((size_t)count, sizeof *writer->names);
+    while (writer->names && writer->columns < count) {
+        writer->names[writer->columns] = name_make(writer, names[writer->columns]);
+        if (!writer->names[writer->columns])
+            break;
+        writer->columns++;
+    }
+    if (writer->columns < count)
+        return mgb_fail(MGB_NO_MEMORY, "no memory for the names of %d columns", count);
+    writer->begun = true;
+    if (writer->format == MGB_EXPORT_JSON) {
+        const char *program = writer->program ? writer->program : "";
+        fprintf(writer->out, "{\"schema\":%d,\"program\":", mgb_schema_get()->version);
+        json_text_put(writer->out, program, strlen(program));
+        fputs(",\"rows\":[", writer->out);
+    } else if (writer->format != MGB_EXPORT_JSONL) {
+        header_put(writer);
+    }
+    return ferror(writer->out) ? out_fail() : MGB_OK;
+}
+
+static void object_put(const struct mgb_export *writer, const struct mgb_value *values)
+{
+    for (int i = 0; i < writer->columns; i++) {
+        fputc(i == 0 ? '{' : ',', writer->out);
+        json_text_put(writer->out, writer->names[i], strlen(writer->names[i]));
+        fputc(':', writer->out);
+        value_put(writer, &values[i]);
+    }
+    fputc('}', writer->out);
+}
+
+static enum mgb_status row_take(void *context, const struct mgb_value *values, int count)
+{
+    struct mgb_export *writer = context;
+    if (writer->stop && writer->stop(writer->context))
+        return mgb_fail(MGB_INTERRUPTED, "stopped after %lld rows", (long long)writer->rows);
+    switch (writer->format) {
+    case MGB_EXPORT_JSON:
+        fputs(writer->rows ? ",\n" : "\n", writer->out);
+        object_put(writer, values);
+        break;
+    case MGB_EXPORT_JSONL:
+        object_put(writer, values);
+        fputc('\n', writer->out);
+        break;
+    case MGB_EXPORT_CSV:
+    case MGB_EXPORT_MARKDOWN:
+        for (int i = 0; i < count; i++) {
+            bool csv = writer->format == MGB_EXPORT_CSV;
+            fputs(csv ? (i ? "," : "") : i ? " | " : "| ", writer->out);
+            value_put(writer, &values[i]);
+        }
+        fputs(writer->format == MGB_EXPORT_CSV ? "\r\n" : " |\n", writer->out);
+        break;
+    }
+    writer->rows++;
+    return ferror(writer->out) ? out_fail() : MGB_OK;
+}
+
+struct mgb_query_sink mgb_export_sink(struct mgb_export *writer)
+{
+    return (struct mgb_query_sink){.context = writer, .columns = columns_take, .row = row_take};
+}
+
+enum mgb_status mgb_export_end(struct mgb_export *writer, bool complete)
+{
+    if (writer->begun && writer->format == MGB_EXPORT_JSON)
+        fprintf(writer->out, "%s],\"complete\":%s}\n", writer->rows ? "\n" : "",
+                complete ? "true" : "false");
+    for (int i = 0; i < writer->columns; i++)
+        free(writer->names[i]);
+    free(writer->names);
+    writer->names = NULL;
+    writer->columns = 0;
+    bool written = fflush(writer->out) == 0 && !ferror(writer->out);
+    return written ? MGB_OK : out_fail();
+}
