@@ -160,10 +160,26 @@ static enum mgb_status busy_give_up(const struct mgb_store *store, enum mgb_stat
                     store->sql.path, (long long)store->options.busy_wait_ms);
 }
 
+enum mgb_status mgb_store_hold(struct mgb_store *store)
+{
+    MGB_TRY(mgb_presence_check(&store->presence, store->sql.path));
+    if (store->active_runs == 0)
+        MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
+    store->lock_is_kept = true;
+    return MGB_OK;
+}
+
+void mgb_store_release(struct mgb_store *store)
+{
+    store->lock_is_kept = false;
+    if (store->active_runs == 0)
+        mgb_lock_release(&store->lock);
+}
+
 enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
 {
     MGB_TRY(mgb_presence_check(&store->presence, store->sql.path));
-    if (store->active_runs == 0) {
+    if (store->active_runs == 0 && !store->lock_is_kept) {
         MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
         store->lock_is_brief = true;
     }

@@ -23,6 +23,7 @@ struct mgb_store {
         runs[MGB_ACTIVE_RUNS]; /* active ones of this store; the lock is held while there are any */
     int active_runs;
     bool lock_is_brief;  /* held for the open transaction only */
+    bool lock_is_kept;   /* by mgb_store_hold, over several transactions */
     int64_t blocked_ms;  /* how long the present wait for another program's transaction lasts */
     atomic_bool blocked; /* such a wait lasts longer than people notice; read by other threads */
     bool wal;         /* the journal in use; else the old one */
@@ -55,6 +56,11 @@ void mgb_store_sync_commits(struct mgb_store *store, bool sync);
 void mgb_store_checkpoint_watch(struct mgb_store *store);
 void mgb_store_checkpoint_if_due(struct mgb_store *store);
 void mgb_store_checkpoint(struct mgb_store *store);
+
+/* Takes the writer lock for work of several transactions outside a run (merging, deleting, compacting): refuses at once
+ * (MGB_BUSY) while a run is being written, by whom is told. */
+enum mgb_status mgb_store_hold(struct mgb_store *store);
+void mgb_store_release(struct mgb_store *store);
 
 /* Inside a transaction. Figures of a segment from its step rows, stored and returned. */
 enum mgb_status mgb_store_boil(struct mgb_record_segment_stat *out, struct mgb_store *store,
