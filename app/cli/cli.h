@@ -5,6 +5,7 @@
 
 #include "app/script/table.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 enum mgb_exit {
     MGB_EXIT_OK = 0,
@@ -71,6 +72,7 @@ struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_do
     const char **rest; /* after -- */
     int rest_count;
     struct mgb_cli_host host;
+    int64_t started_ms; /* UTC, of the program, before any restart */
 };
 
 /* Reads the command line. -1: go on with mgb_cli_run; else the exit code (help was printed, or what is wrong). */

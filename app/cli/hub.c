@@ -169,6 +169,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
         .script_digest = *out->digest ? out->digest : NULL,
         .command = out->command,
         .after_crash = in->host.restarts > 0,
+        .started_ms = in->started_ms,
         .step_timeout_ns = step_timeout_ns(),
         .progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL,
         .warn = in->quiet ? NULL : warning_show,

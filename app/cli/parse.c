@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 const struct mgb_flag mgb_global_flags[] = {
@@ -322,6 +323,13 @@ static int wishes_answer(const struct reader *r)
     return words_check(in);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static bool color_wanted(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -332,7 +340,7 @@ static bool color_wanted(void)
 int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv)
 {
     size_t most = (size_t)argc + 1;
-    *out = (struct mgb_invocation){.program = "mgbench", .argv = argv, .color = color_wanted()};
+    *out = (struct mgb_invocation){.program = "mgbench", .argv = argv, .color = color_wanted(), .started_ms = now_ms()};
     out->lua_path = calloc(most, sizeof *out->lua_path);
     out->words = calloc(most, sizeof *out->words);
     out->flags = calloc(most, sizeof *out->flags);

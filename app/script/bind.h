@@ -18,6 +18,7 @@ void mgb_script_bind_session(lua_State *L);   /* sessions */
 void mgb_script_bind_inspect(
     lua_State *L); /* methods of sessions that only look: expects their method table */
 void mgb_script_bind_query(lua_State *L); /* database, tables, progress */
+void mgb_script_bind_sweep(lua_State *L); /* points of sweeps */
 
 /* Userdata, checked and alive; raise otherwise. */
 struct mgb_graph *mgb_script_graph(lua_State *L, int index);
@@ -28,6 +29,13 @@ struct script_placement { /* as asked, and what of it was given since the last m
 };
 struct script_placement *mgb_script_placement(lua_State *L, int index);
 struct script_session *mgb_script_session(lua_State *L, int index);
+
+/* What is to be opened, in the table at 1, whose values stay alive there; and a point of a sweep in the one at `index`. */
+void mgb_script_read_request(lua_State *L, struct script_open_request *out,
+                             struct script_point *point);
+void mgb_script_read_point(lua_State *L, int index, struct script_point *out);
+/* A table of a segment's figures. A loss that is not a number is one that diverged, when something was `trained`. */
+void mgb_script_push_figures(lua_State *L, const struct script_figures *f, bool trained);
 
 /* The text at `index`; raises unless it is one without a NUL. */
 const char *mgb_script_read_name(lua_State *L, int index);

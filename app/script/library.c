@@ -3,6 +3,7 @@
 #include "app/script/bind.h"
 #include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_data.h"
+#include "app/script/mgb_lua_forecast.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"
 #include "app/script/mgb_lua_model.h"
@@ -11,6 +12,7 @@
 #include "app/script/mgb_lua_result.h"
 #include "app/script/mgb_lua_run.h"
 #include "app/script/mgb_lua_session.h"
+#include "app/script/mgb_lua_speedup.h"
 #include "app/script/mgb_lua_sweep.h"
 #include "app/script/mgb_lua_table.h"
 #include "app/script/mgb_lua_verify.h"
@@ -24,7 +26,7 @@ void mgb_script_open_library(lua_State *L)
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
         PART(json),   PART(closure), PART(nn),    PART(model),   PART(data),
         PART(result), PART(recall),  PART(run),   PART(session), PART(verify),
-        PART(sweep),  PART(table),   PART(later),
+        PART(speedup), PART(forecast), PART(sweep),  PART(table),   PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;
@@ -35,6 +37,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_placement(L);
     mgb_script_bind_session(L);
     mgb_script_bind_query(L);
+    mgb_script_bind_sweep(L);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)
             lua_error(L);

@@ -18,7 +18,9 @@ struct script_point {                /* a cell of a sweep */
     const char *sweep_settings;      /* JSON object: grid, repeats, what is common to all points */
     const char *settings;            /* JSON object of this point's values, keys sorted */
     const char *digest;              /* of everything that makes it the same point */
+    const char *backend;             /* as asked, for finding it; NULL: any */
     int64_t point, repeat, position; /* in grid order; from 0; in the order of running */
+    bool own; /* only what this program ran itself, before a crash, counts as done */
     int64_t order_seed;              /* of the random order of points; -1: grid order */
 };
 
@@ -87,7 +89,7 @@ struct script_open_request {
     const char *machine; /* NULL or a machine file */
     int64_t warmup; /* steps at the start of every segment that train and are logged, but are not
                        timed; MGB_WARMUP_AUTO: the rule of db/steady.h finds them */
-    double target_noise;   /* see script_step_request.least; a fraction of the median; 0: none */
+    double target_noise;   /* see script_step_request.whole; a fraction of the median; 0: none */
     int64_t max_time_ns;   /* likewise, since the first step; 0: none */
     const struct script_point *point; /* of a sweep, or NULL */
     bool expect_oom;
@@ -122,11 +124,12 @@ struct script_figures {
 struct script_step_request {
     int64_t steps;   /* exactly so many, those of the segment's warm-up included; 0 with epochs */
     int64_t epochs;  /* until so many epochs have ended */
-    /* A run: `steps` are the least number of timed steps. Goes on until the automatic warm-up has ended and the target
-     * noise is met, or a bound is: max_time_ns, or four times the steps and the warm-up's floor. Figures say what ended
-     * it. With `lr` it returns when the rates are used up, without a stop_reason when it should go on. */
-    bool least;
-    int64_t lr_count; /* with least */
+    /* A whole run: `steps` are the least number, those of a warm-up of given length included. Goes on until the automatic
+     * warm-up has ended and the target noise is met, or a bound is: max_time_ns, or four times the steps and the warm-up's
+     * floor. Figures say what ended it. With `lr` it returns when the rates are used up, without a stop_reason when it
+     * should go on. */
+    bool whole;
+    int64_t lr_count; /* with whole */
     const float *lr; /* a learning rate for each of `steps` steps, or NULL */
     int trace_every; /* 0: none */
 };

@@ -125,19 +125,8 @@ static const char *text_field(lua_State *L, int index, const char *key, const ch
     return text;
 }
 
-static void point_read(lua_State *L, int index, struct script_point *out)
-{
-    *out = (struct script_point){.sweep = text_field(L, index, "sweep", ""),
-                                 .sweep_settings = text_field(L, index, "sweep_settings", "{}"),
-                                 .settings = text_field(L, index, "settings", "{}"),
-                                 .digest = text_field(L, index, "digest", ""),
-                                 .point = count_field(L, index, "point"),
-                                 .repeat = count_field(L, index, "repetition"),
-                                 .position = count_field(L, index, "position")};
-}
-
-/* The request in the table at 1; the values stay alive in it. */
-static void request_read(lua_State *L, struct script_open_request *out, struct script_point *point)
+void mgb_script_read_request(lua_State *L, struct script_open_request *out,
+                             struct script_point *point)
 {
     const struct script_placement *placement;
     lua_getfield(L, 1, "placement");
@@ -162,7 +151,7 @@ static void request_read(lua_State *L, struct script_open_request *out, struct s
     lua_getfield(L, 1, "expect_oom");
     out->expect_oom = lua_toboolean(L, -1);
     if (lua_getfield(L, 1, "point") != LUA_TNIL) {
-        point_read(L, lua_gettop(L), point);
+        mgb_script_read_point(L, lua_gettop(L), point);
         out->point = point;
     }
     lua_settop(L, 1);
@@ -175,7 +164,7 @@ static int session_open(lua_State *L)
     struct script_open_request request;
     struct script_point point;
     lua_settop(L, 1);
-    request_read(L, &request, &point);
+    mgb_script_read_request(L, &request, &point);
     struct box *box = lua_newuserdatauv(L, sizeof *box, 1);
     *box = (struct box){services, NULL, false};
     luaL_setmetatable(L, SESSION);
@@ -222,7 +211,7 @@ static void metrics_push(lua_State *L, const struct script_figures *f)
 }
 
 /* A loss that is not a number is one that diverged, when there is one. */
-static void figures_push(lua_State *L, const struct script_figures *f, bool trained)
+void mgb_script_push_figures(lua_State *L, const struct script_figures *f, bool trained)
 {
     lua_createtable(L, 0, 12);
     if (f->run_id) {
@@ -279,7 +268,7 @@ static int session_step(lua_State *L)
     if (status != MGB_OK)
         return failure_push(L, status, figures.run_id);
     box->trained = box->trained || losses.count > 0;
-    figures_push(L, &figures, box->trained);
+    mgb_script_push_figures(L, &figures, box->trained);
     lua_createtable(L, losses.count < INT_MAX ? (int)losses.count : INT_MAX, 0);
     for (int64_t i = 0; i < losses.count; i++) {
         lua_pushnumber(L, losses.at[i]);
@@ -295,7 +284,7 @@ static int session_figures(lua_State *L)
     struct box *box = box_open(L);
     struct script_figures figures = {0};
     mgb_script_check(L, box->services->figures(box->session, &figures));
-    figures_push(L, &figures, box->trained);
+    mgb_script_push_figures(L, &figures, box->trained);
     return 1;
 }
 
@@ -348,33 +337,19 @@ static int session_evaluate(lua_State *L)
     return 1;
 }
 
+/* fail(message): the run ends as an error when it ends, unless something befell it before */
+static int session_fail(lua_State *L)
+{
+    struct box *box = box_open(L);
+    if (box->services->fail)
+        box->services->fail(box->session, luaL_checkstring(L, 2));
+    return 0;
+}
+
 static int session_is_open(lua_State *L)
 {
     lua_pushboolean(L, box_check(L)->session != NULL);
     return 1;
-}
-
-/* sweep_find(point) -> figures of a finished run of it, or nil */
-static int sweep_find(lua_State *L)
-{
-    const struct script_services *services = services_get(L);
-    struct script_point point;
-    struct script_figures figures = {0};
-    bool found = false;
-    luaL_checktype(L, 1, LUA_TTABLE);
-    point_read(L, 1, &point);
-    mgb_script_check(L, services->sweep_find(services->context, &found, &figures, &point));
-    if (!found)
-        return 0;
-    figures_push(L, &figures, false); /* what it was, is in the database */
-    return 1;
-}
-
-static int sweep_finish(lua_State *L)
-{
-    const struct script_services *services = services_get(L);
-    mgb_script_check(L, services->sweep_finish(services->context, luaL_checkstring(L, 1)));
-    return 0;
 }
 
 /* Failures that say nothing about what was asked: the next thing asked for would meet them too. */
@@ -394,7 +369,8 @@ void mgb_script_bind_session(lua_State *L)
     static const luaL_Reg methods[] = {{"step", session_step},         {"figures", session_figures},
                                        {"set", session_set},           {"finish", session_finish},
                                        {"evaluate", session_evaluate}, {"close", session_close},
-                                       {"is_open", session_is_open},   {NULL, NULL}};
+                                       {"is_open", session_is_open},   {"fail", session_fail},
+                                       {NULL, NULL}};
     luaL_newmetatable(L, SESSION);
     lua_pushcfunction(L, session_close);
     lua_setfield(L, -2, "__gc");
@@ -404,10 +380,6 @@ void mgb_script_bind_session(lua_State *L)
     lua_pop(L, 1);
     lua_pushcfunction(L, session_open);
     lua_setfield(L, -2, "open");
-    lua_pushcfunction(L, sweep_find);
-    lua_setfield(L, -2, "sweep_find");
-    lua_pushcfunction(L, sweep_finish);
-    lua_setfield(L, -2, "sweep_finish");
     lua_pushinteger(L, MGB_OOM);
     lua_setfield(L, -2, "status_oom");
     statuses_push(L);

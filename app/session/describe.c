@@ -27,6 +27,12 @@ static void cpu_name(char *out, size_t size)
     fclose(file);
 }
 
+void mgb_session_machine_kind(char *cpu, size_t size, int64_t *threads)
+{
+    cpu_name(cpu, size);
+    *threads = sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void os_name(char *out, size_t size)
 {
     snprintf(out, size, "unknown");

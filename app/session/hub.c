@@ -64,7 +64,7 @@ bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
 
 static enum mgb_status hub_figures(struct script_session *session, struct script_figures *out)
 {
-    mgb_session_figures(out, session);
+    mgb_session_figures(out, session, true);
     return MGB_OK;
 }
 
@@ -112,6 +112,8 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .figures = hub_figures,
         .sweep_find = mgb_hub_sweep_find,
         .sweep_finish = mgb_hub_sweep_finish,
+        .forecast = mgb_hub_forecast,
+        .judge = hub->options.database ? mgb_hub_judge : NULL,
         .progress = hub_progress,
         .remark = hub_remark,
         .restartable = hub_restartable,

@@ -2,12 +2,12 @@
 #ifndef APP_SESSION_PRIVATE_H
 #define APP_SESSION_PRIVATE_H
 
+#include "app/session/goal.h"
 #include "app/session/hub.h"
 #include "app/session/trace.h"
 #include "app/session/worker.h"
 #include "db/query.h"
 #include "db/recorder.h"
-#include "db/stats.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +22,7 @@ struct mgb_hub {
     struct script_session *sessions;  /* open ones */
     bool crowded;                     /* too many towers for the cores: told */
     char cell[200];                   /* the line of progress that a script last gave */
+    const char *automatic;            /* the backend that "auto" is here; NULL: not known yet */
     struct mgb_hub_sweep {
         char *name;
         int64_t id;
@@ -42,9 +43,20 @@ struct script_session {
     enum mgb_outcome outcome;
     char message[512];
     struct mgb_oom oom;    /* of outcome oom */
-    int64_t warmup;        /* steps a segment */
+    int64_t warmup; /* steps a segment that are flagged; of an automatic one its floor */
+    bool automatic;
     int64_t segment_steps; /* done in this segment */
-    struct mgb_stats stats;
+    struct session_series series;
+    struct session_judgement { /* of the series when it had `steps`; renewed as it grows */
+        size_t steps, warmup;
+        struct mgb_interval interval;
+        double noise;
+        int steady;
+        const char *not_steady;
+        int64_t outliers, outliers_far;
+    } judged;
+    struct session_goal goal; /* of a whole run */
+    uint64_t ring_waits;      /* of the recorder when the segment began */
     struct session_trace trace;
     struct session_tower { /* of the segment */
         bool there;
@@ -98,7 +110,10 @@ struct mgb_run *mgb_session_engine(struct script_session *session);
 enum mgb_status mgb_session_step(struct script_session *session, struct script_figures *figures,
                                  struct script_losses *losses,
                                  const struct script_step_request *request);
-void mgb_session_figures(struct script_figures *out, struct script_session *session);
+/* figures.c: of the segment in force. The interval and what is judged of the steps together are renewed when there are a
+ * sixteenth more of them, or if `exact`. */
+void mgb_session_figures(struct script_figures *out, struct script_session *session, bool exact);
+
 /* Stores the outcome "timeout" and ends the process by the hub's `die`. */
 void mgb_session_die(struct script_session *session, const char *message);
 
@@ -112,6 +127,11 @@ enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_fig
 enum mgb_status mgb_hub_sweep_finish(void *context, const char *sweep);
 enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
                                     const struct script_point *point);
+/* forecast.c and judge.c: as in services.h */
+enum mgb_status mgb_hub_forecast(void *context, struct script_forecast *out,
+                                 const struct script_open_request *request);
+enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
+                              const struct script_judge_request *requests, int count);
 enum mgb_status
 mgb_hub_query(void *context, const char *sql, const char *const *parameters, int parameter_count,
               bool (*row)(void *, int, const char *const *, const char *const *, const int *),

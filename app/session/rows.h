@@ -14,9 +14,16 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
                                            const char *message);
 enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_outcome outcome,
                                        const char *message);
+/* How often a step of the segment waited for the record. */
+int64_t mgb_session_ring_waits(const struct script_session *session);
 /* A run that never got a session: out of memory or an error while opening. Returns its id, 0 when not recorded. */
 int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open_request *request,
                                    enum mgb_outcome outcome, const char *message);
+
+/* push.c: what a step leaves in the record beside its own row, which is `record`; the process' memory now. */
+void mgb_session_push_step(struct script_session *session, const struct mgb_record *record,
+                           const struct mgb_step_result *result);
+void mgb_session_push_sample(struct script_session *session, int64_t now);
 
 /* describe.c */
 struct session_description {
@@ -34,6 +41,9 @@ struct session_description {
 void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,
                           const struct script_open_request *request,
                           const struct mgb_topology *topology, const char *backend);
+
+/* What machines of one kind have in common, as machine.cpu and machine.threads. */
+void mgb_session_machine_kind(char *cpu, size_t size, int64_t *threads);
 
 /* environment.c: JSON of what can change figures, as run.environment. */
 void mgb_session_environment(char *out, size_t size);

@@ -1,5 +1,6 @@
 /* Points of a sweep: found again by the digest of everything that makes them the same. */
-#include "app/session/private.h"
+#include "app/session/rows.h"
+#include <mgb/preview.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@ static enum mgb_status sweep_id(struct mgb_hub *hub, int64_t *id, const struct s
                                    .script = hub->options.script,
                                    .script_digest = hub->options.script_digest,
                                    .settings = point->sweep_settings};
+    if (point->order_seed >= 0)
+        row.order_seed = MGB_KNOWN_INT(point->order_seed);
     MGB_TRY(mgb_recorder_begin_sweep(&sweep->id, hub->recorder, &row));
     *id = sweep->id;
     return MGB_OK;
@@ -99,34 +102,80 @@ static enum mgb_status keep_found(void *context, const struct mgb_value *v, int 
     return MGB_OK;
 }
 
+/* The backend that "auto" comes to on this machine, found out once; `asked` when it names one. */
+static const char *backend_of(struct mgb_hub *hub, const char *asked)
+{
+    struct mgb_topology topology;
+    if (!asked || strcmp(asked, "auto") != 0)
+        return asked;
+    if (!hub->automatic &&
+        mgb_preview_devices(&topology, &hub->automatic, NULL, 0, "auto") == MGB_OK)
+        mgb_topology_done(&topology);
+    return hub->automatic;
+}
+
+static struct mgb_value text_value(const char *text)
+{
+    return (struct mgb_value){.kind = text ? MGB_VALUE_TEXT : MGB_VALUE_NULL,
+                              .text = text,
+                              .size = text ? strlen(text) : 0};
+}
+
+static struct mgb_value int_value(int64_t integer)
+{
+    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = integer};
+}
+
+/* A point is found by what it is, on a machine of the same kind. A diverged run is as done as one that ended well: it would
+ * diverge again. */
+static const char find_sql[] =
+    "SELECT v.run_id, v.segment_id, v.steps, v.step_ms_median, v.step_ms_p95, v.step_ms_mean,"
+    "       v.step_ms_ci95_low, v.step_ms_ci95_high, v.examples_per_s, v.loss_last, r.outcome"
+    "  FROM sweep_point AS p JOIN sweep AS s ON s.id = p.sweep_id"
+    "  JOIN run AS r ON r.id = p.run_id JOIN run_summary AS v ON v.run_id = p.run_id"
+    "  JOIN machine AS m ON m.id = r.machine_id"
+    " WHERE s.name = ?1 AND p.settings_digest = ?2 AND p.repeat = ?3"
+    "   AND (r.outcome IN ('ok', 'oom')"
+    "        OR (r.outcome = 'error' AND r.message LIKE 'loss is not finite%')"
+    "        OR (r.outcome IN ('crashed', 'timeout') AND ?4 AND s.started_ms >= ?5))"
+    "   AND (NOT ?6 OR s.started_ms >= ?5)"
+    "   AND (?7 IS NULL OR r.backend IN (?7, 'auto'))"
+    "   AND (r.simulated OR (m.cpu IS ?8 AND m.threads IS ?9))"
+    " ORDER BY p.run_id DESC, v.segment_id DESC LIMIT 1";
+
+static enum mgb_status found_read(struct mgb_hub *hub, struct mgb_reader *reader,
+                                  struct found_row *row, const struct script_point *point)
+{
+    char cpu[96];
+    int64_t threads;
+    mgb_session_machine_kind(cpu, sizeof cpu, &threads);
+    const struct mgb_value parameters[] = {text_value(point->sweep),
+                                           text_value(point->digest),
+                                           int_value(point->repeat),
+                                           int_value(hub->options.after_crash),
+                                           int_value(hub->options.started_ms),
+                                           int_value(point->own),
+                                           text_value(backend_of(hub, point->backend)),
+                                           text_value(cpu),
+                                           int_value(threads)};
+    struct mgb_query_sink sink = {row, NULL, keep_found};
+    return mgb_query_run(reader, find_sql, parameters, 9, &sink);
+}
+
 enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
                                    const struct script_point *point)
 {
-    static const char sql[] =
-        "SELECT v.run_id, v.segment_id, v.steps, v.step_ms_median, v.step_ms_p95, v.step_ms_mean,"
-        "       v.step_ms_ci95_low, v.step_ms_ci95_high, v.examples_per_s, v.loss_last, r.outcome"
-        "  FROM sweep_point AS p JOIN sweep AS s ON s.id = p.sweep_id"
-        "  JOIN run AS r ON r.id = p.run_id JOIN run_summary AS v ON v.run_id = p.run_id"
-        " WHERE s.name = ? AND p.settings_digest = ? AND p.repeat = CAST(? AS INTEGER)"
-        "   AND (r.outcome IN ('ok', 'oom') OR (r.outcome IN ('crashed', 'timeout') AND ? = '1'))"
-        " ORDER BY p.run_id DESC, v.segment_id DESC LIMIT 1";
     struct mgb_hub *hub = context;
     struct mgb_reader *reader;
     *found = false;
-    if (!hub->options.database || (!hub->recorder && mgb_hub_reader(hub, &reader) == MGB_MISSING))
+    if (!hub->options.database)
         return MGB_OK;
-    MGB_TRY(mgb_hub_reader(hub, &reader));
-    char repeat[24];
-    snprintf(repeat, sizeof repeat, "%lld", (long long)point->repeat);
-    const char *texts[] = {point->sweep, point->digest, repeat,
-                           hub->options.after_crash ? "1" : "0"};
-    struct mgb_value parameters[4];
-    for (int i = 0; i < 4; i++)
-        parameters[i] =
-            (struct mgb_value){.kind = MGB_VALUE_TEXT, .text = texts[i], .size = strlen(texts[i])};
+    enum mgb_status status = mgb_hub_reader(hub, &reader);
+    if (status == MGB_MISSING && !hub->recorder)
+        return MGB_OK;
+    MGB_TRY(status);
     struct found_row row = {false, out};
-    struct mgb_query_sink sink = {&row, NULL, keep_found};
-    MGB_TRY(mgb_query_run(reader, sql, parameters, 4, &sink));
+    MGB_TRY(found_read(hub, reader, &row, point));
     *found = row.found;
     return MGB_OK;
 }

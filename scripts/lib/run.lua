@@ -119,6 +119,7 @@ function host.run_prepared(s, o)
     s.session:close()
     return nil, status, message, details
   end
+  if s.judge then s.judge(s, figures) end -- of a sweep: whether what was trained is worth its name
   s.session:finish()
   local losses = figures.losses
   figures.losses = nil

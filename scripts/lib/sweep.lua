@@ -70,141 +70,134 @@ local function point_digest(s, o)
   for _, name in ipairs(host.placement_options) do asked[name] = request.placement:get(name) end
   local _, _, graph = s.graph:facts()
   return host.digest(host.json{ model = s.model, options = request.model_options, graph = graph, data = request.data,
-    optimizer = s.optimizer, steps = o.steps or 100, epochs = o.epochs or 0, warmup = s.warmup, seed = s.seed,
-    placement = asked, backend = request.backend or "", machine = request.machine or "",
+    optimizer = s.optimizer, steps = o.steps or 100, epochs = o.epochs or 0, warmup = o.warmup or s.warmup, seed = s.seed,
+    target_noise = o.target_noise or "", max_time = o.max_time or "", build = o.build or "",
+    placement = asked, backend = request.backend or host.backend, machine = request.machine or host.machine or "",
     rates = host.run_rates(s, o) or "", doubt = s.doubt and host.unique() or "" })
 end
 
-local function gpu_count(row)
-  local gpus = row.gpus
-  if gpus == nil and row.placement then gpus = row.placement.asked.gpus end
-  if type(gpus) == "table" then return #gpus end
-  return math.max(gpus or 1, 1)
+-- A permutation of 1 .. n by Fisher and Yates, drawn from splitmix64 (Steele, Lea and Flood 2014): of the seed and the
+-- repetition alone, so that a restart finds the same order, and the script's own random numbers stay what they are.
+local function order_draw(n, seed, repetition)
+  local order, state = {}, seed * 0x9E3779B97F4A7C15 + repetition
+  local function draw()
+    state = state + 0x9E3779B97F4A7C15
+    local z = (state ~ (state >> 30)) * 0xBF58476D1CE4E5B9
+    z = (z ~ (z >> 27)) * 0x94D049BB133111EB
+    return (z ~ (z >> 31)) >> 1
+  end
+  for i = 1, n do order[i] = i end
+  for i = n, 2, -1 do
+    local k = draw() % i + 1
+    order[i], order[k] = order[k], order[i]
+  end
+  return order
 end
 
-local function row_finish(row, point, keys, common, repetition, position)
-  for key, value in pairs(common) do
+local function row_finish(row, w, point, repetition, position, number)
+  for key, value in pairs(w.common) do
     if host.is_place[key] and row[key] == nil then row[key] = value end
   end
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(w.keys) do
     if key ~= "model" then row[key] = point[key] end
   end
-  row.repetition, row.position = repetition, position
-  row.label = point_text(point, keys)
+  row.sweep, row.point, row.repetition, row.position = w.name, number - 1, repetition, position
+  row.label = point_text(point, w.keys)
   return row
 end
 
-local function batch_of(row)
-  if row.batch_mode == "strong" or row.batch_mode == nil and row.global_batch ~= nil then
-    return "strong", row.global_batch
+-- A loss that is no number any more: the run trained nothing, and ends as one that failed.
+local function loss_judge(s, figures)
+  local loss, losses = figures.loss, figures.losses
+  if loss == nil or loss == loss and math.abs(loss) < math.huge then return end
+  local first = 0
+  for i = #losses, 1, -1 do
+    if losses[i] == losses[i] and math.abs(losses[i]) < math.huge then break end
+    first = i - 1
   end
-  return "weak", row.batch or 32
-end
-
--- In how many options of the grid two rows agree; nil when they differ in what is no placement: model, data and such.
-local function likeness(row, other, keys)
-  local count = 0
-  for _, key in ipairs(keys) do
-    local same = host.json(row[key]) == host.json(other[key]) and
-      (key ~= "model" or row.model_options == other.model_options)
-    if not same and not host.is_place[key] then return nil end
-    if same and key ~= "gpus" then count = count + 1 end
-  end
-  return count
-end
-
--- Only what came to its end has a rate that means something: who crashed half way may have been slow before.
-local function rates_count(row) return row.outcome == "ok" and row.step_ms.median ~= nil end
-
--- The row that `row` is measured against: `says(row, rows)` gives it, or says of a row whether it is one; without it the
--- one-GPU row of the same batch, the most alike in the rest of the grid.
-local function baseline_find(row, rows, keys, says)
-  local given = says and says(row, rows)
-  if type(given) == "table" then return given end
-  local mode, batch = batch_of(row)
-  local best, best_likeness
-  for _, other in ipairs(rows) do
-    local other_mode, other_batch = batch_of(other)
-    local is = not says and gpu_count(other) == 1 or says and says(other, rows) == true
-    if is and rates_count(other) and other.repetition == row.repetition and other_mode == mode and other_batch == batch then
-      local alike = likeness(row, other, keys)
-      if alike and (not best or alike > best_likeness) then best, best_likeness = other, alike end
-    end
-  end
-  return best
-end
-
--- Median step time by examples a step: one stalled step must not decide what a GPU more is worth.
-local function example_ms(row) return row.step_ms.median / row.global_batch end
-
-local function speedups_fill(rows, keys, says)
-  for _, row in ipairs(rows) do
-    local base = rates_count(row) and baseline_find(row, rows, keys, says)
-    row.baseline = row.baseline or false
-    if base and rates_count(base) then
-      base.baseline = true
-      row.speedup = example_ms(base) / example_ms(row)
-      row.efficiency = row.speedup * gpu_count(base) / gpu_count(row)
-    end
-  end
+  s.odd = ("loss is not finite from step %d on: it is %s"):format(first,
+    loss ~= loss and "not a number" or loss > 0 and "infinite" or "minus infinite")
+  s.session:fail(s.odd)
 end
 
 -- Runs one point. A failure that says nothing about the point ends the sweep.
 local function point_run(s, o)
-  s.request.expect_oom = true
+  s.request.expect_oom, s.judge = true, loss_judge
   local row, status, message, details = host.run_prepared(s, o)
-  if row then return row end
-  if status == host.status_oom then return host.result_refused(s, "oom", message, details) end
+  if row then
+    if s.odd then row.outcome, row.message, row.phase = "error", s.odd, "training" end
+    return row
+  end
   if host.status_of_machine[status] then host.raise(status, message) end
-  host.progress(("%s: %s\n"):format(s.what, message))
-  return host.result_refused(s, "error", message, details)
+  row = host.result_refused(s, status == host.status_oom and "oom" or "error", message, details)
+  row.phase = s.session and "training" or "opening"
+  return row
 end
 
-local function time_left(began, done, left)
-  if done == 0 then return "" end
-  return (", %d s left"):format(math.ceil((os.time() - began) / done * left))
+-- Seconds since the sweep began, and how many are left if the rest takes as long as what was run; nil before that is known.
+local function times_get(w, position)
+  local elapsed = os.time() - w.began
+  return elapsed, w.done > 0 and math.ceil(elapsed / w.done * (w.total - position)) or nil
 end
 
 -- A point that cannot be told from another is run again; said once.
 local function doubt_tell(w, s)
   if not s.doubt or not w.resume or w.doubted then return end
   w.doubted = true
-  host.remark(("%s: points are run again, for they cannot be compared with those of before: %s"):format(s.what, s.doubt))
+  host.remark(("%s: points are run again, for they cannot be compared with those of before: %s"):format(s.what, s.doubt), "resume")
 end
 
--- One point of the sweep `w` (what mgb.sweep found out at its start): its row, from the database or from a run.
-local function cell_run(w, point, number, repetition)
-  local position = (repetition - 1) * #w.points + number
+-- What would be run for one point of the sweep `w`: as host.prepare makes it, and its options.
+local function cell_prepare(w, point, number, repetition, position)
   local all = point_options(point, w.common)
   local what = ("mgb.sweep '%s': %s"):format(w.name, point_text(point, w.keys))
   local o = host.options_check(what, all, host.run_options)
   local s = host.prepare(what, o, all, 10)
   s.request.point = { sweep = w.name, sweep_settings = w.settings, settings = host.json(point_options(point, {})),
-                      digest = point_digest(s, o), point = number - 1, repetition = repetition - 1, position = position - 1 }
+                      digest = point_digest(s, o), point = number - 1, repetition = repetition - 1, position = position - 1,
+                      backend = s.request.backend, order_seed = w.order_seed, own = not w.resume }
+  return s, o
+end
+
+local function cell_tell(w, what, label, position, row)
+  local elapsed, left = times_get(w, what == "cell begins" and position - 1 or position)
+  host.cell_tell{ what = what, sweep = w.name, point = label, position = position, total = w.total, elapsed_s = elapsed,
+                  left_s = left, outcome = row and row.outcome, message = row and row.outcome ~= "ok" and row.message or nil,
+                  phase = row and row.phase, resumed = row and row.resumed, step_ms = row and row.step_ms and row.step_ms.median }
+end
+
+-- One point of the sweep: its row, from the database or from a run.
+local function cell_run(w, point, number, repetition, position)
+  local s, o = cell_prepare(w, point, number, repetition, position)
+  local label = point_text(point, w.keys)
   doubt_tell(w, s)
-  local row = w.resume and host.sweep_find(s.request.point)
+  local row = (w.resume or w.restarted) and host.sweep_find(s.request.point)
   if row then
     row = host.result_recall(s, row)
     row.resumed = true
   else
-    host.progress(("point %d of %d, %s%s"):format(position, w.total, point_text(point, w.keys),
-                  time_left(w.began, w.done, w.total - position + 1)))
+    local _, left = times_get(w, position - 1)
+    host.progress(("cell %d of %d, %s%s"):format(position, w.total, label, left and (", %d s left"):format(left) or ""))
     host.restartable(("sweep %s, point %d of %d"):format(w.name, position, w.total))
+    cell_tell(w, "cell begins", label, position)
     row = point_run(s, o)
     row.resumed = false
     row:close()
     w.done = w.done + 1
+    if row.outcome == "error" and host.sweep_mode() == "asked" then host.progress(("%s: %s\n"):format(s.what, row.message)) end
   end
   row.model_options = s.request.model_options
-  return row_finish(row, point, w.keys, w.common, repetition, position)
+  row_finish(row, w, point, repetition, position, number)
+  cell_tell(w, "cell ends", label, position, row)
+  return row
 end
 
 local own = { name = "text!", grid = "table!", skip = "function", repeats = "positive", resume = "boolean",
-              baseline = "function" }
+              baseline = "function", order = { "random", "grid" }, order_seed = "count" }
 
 -- What the sweep consists of; a misspelt value is found here, before the first run.
 local function sweep_prepare(o, options)
-  local common = {}
+  local common, mode = {}, host.sweep_mode()
   for key, value in pairs(options) do
     if not own[key] then common[key] = value end
   end
@@ -214,9 +207,15 @@ local function sweep_prepare(o, options)
     host.placement_fill("mgb.sweep: point " .. i, host.placement(), point_options(point, common))
   end
   local repeats = o.repeats or 1
+  if o.order_seed and o.order == "grid" then
+    host.fail("mgb.sweep: order_seed: order = \"grid\" has no seed")
+  end
+  local resume = o.resume
+  if mode == "fresh" then resume = false elseif mode ~= "asked" and resume == nil then resume = true end
   return { name = o.name, common = common, keys = keys, points = points, repeats = repeats, total = #points * repeats,
-           settings = host.json{ grid = o.grid, repeats = repeats, common = common },
-           resume = o.resume or host.restarted(), began = os.time(), done = 0 }
+           settings = host.json{ grid = o.grid, repeats = repeats, common = common }, dry = mode == "dry", resume = resume,
+           restarted = host.restarted(), order_seed = o.order ~= "grid" and (o.order_seed or 1) or nil,
+           began = os.time(), done = 0, cell_prepare = cell_prepare, cell_tell = cell_tell, point_text = point_text }
 end
 
 function mgb.sweep(options)
@@ -227,15 +226,21 @@ function mgb.sweep(options)
   host.name_check("mgb.sweep: name", o.name)
   grid_check(o.grid)
   host.check_flags()
-  local w, rows = sweep_prepare(o, options), {}
+  local w, rows, position = sweep_prepare(o, options), {}, 0
+  cell_tell(w, "sweep begins", "", 0)
+  if w.dry then return host.sweep_forecast(w) end
   for repetition = 1, w.repeats do
-    for i, point in ipairs(w.points) do
-      rows[(i - 1) * w.repeats + repetition] = cell_run(w, point, i, repetition)
+    local order = w.order_seed and order_draw(#w.points, w.order_seed, repetition)
+    for k = 1, #w.points do
+      local number = order and order[k] or k
+      position = position + 1
+      rows[(number - 1) * w.repeats + repetition] = cell_run(w, w.points[number], number, repetition, position)
     end
   end
   host.progress("")
   host.restartable(nil)
   if w.done > 0 then host.sweep_finish(w.name) end
-  speedups_fill(rows, w.keys, o.baseline)
+  host.rows_compare(rows, w.keys, o.baseline, w.repeats)
+  cell_tell(w, "sweep ends", "", position)
   return rows
 end
