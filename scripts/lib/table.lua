@@ -33,7 +33,80 @@ local function columns_default(rows)
   return columns
 end
 
-local known = { "speedup", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome", "first_step", "variable" }
+-- Repetitions of a point are one line: what was judged of all of them, else a number's median; of what differs, how often
+-- each was.
+local function values_merge(values)
+  local counts, order, numbers = {}, {}, {}
+  for i = 1, values.n do
+    local text = values[i] == nil and "-" or tostring(values[i])
+    if not counts[text] then order[#order + 1] = text end
+    counts[text] = (counts[text] or 0) + 1
+    if type(values[i]) == "number" then numbers[#numbers + 1] = values[i] end
+  end
+  if #order == 1 then return values[1] end
+  if #numbers > 0 then
+    table.sort(numbers)
+    local half = #numbers // 2
+    return #numbers % 2 == 1 and numbers[half + 1] or (numbers[half] + numbers[half + 1]) / 2
+  end
+  for i, text in ipairs(order) do order[i] = counts[text] .. " " .. text end
+  return table.concat(order, ", ")
+end
+
+-- The first point that is there more than once, unless a column tells its repetitions apart.
+local function is_repeated(rows, columns)
+  for _, column in ipairs(columns) do
+    if column == "repetition" or column == "position" or column == "run_id" or column == "segment_id" then return false end
+  end
+  for _, row in ipairs(rows) do
+    if row.sweep and row.point and (row.repetition or 1) > 1 then return true end
+  end
+  return false
+end
+
+-- Rows of several repetitions, a row a point in the order of their first; others stay as they are.
+local function rows_merge(rows, columns)
+  local merged, by = {}, {}
+  for _, row in ipairs(rows) do
+    local key = row.sweep and row.point and row.sweep .. "\0" .. row.point
+    local group = key and by[key]
+    if not group then
+      group = { backend = row.backend }
+      merged[#merged + 1] = group
+      if key then by[key] = group end
+    end
+    group[#group + 1] = row
+  end
+  for _, group in ipairs(merged) do
+    local first, values = group[1], {}
+    for _, column in ipairs(columns) do
+      values.n = #group
+      for i, row in ipairs(group) do values[i] = cell_find(row, column) end
+      local over = first.over and first.over[column]
+      for i = #group, 1, -1 do over = over or group[i].over and group[i].over[column] end
+      if over ~= nil then group[column] = over else group[column] = values_merge(values) end
+    end
+    group.repetitions = #group
+  end
+  return merged
+end
+
+-- Beside the time of a step over repetitions stands its interval, and how many there are.
+local function columns_widen(columns, rows)
+  local wide, has, judged = {}, {}, false
+  for _, row in ipairs(rows) do judged = judged or row.over ~= nil end
+  for _, column in ipairs(columns) do has[column] = true end
+  for _, column in ipairs(columns) do
+    wide[#wide + 1] = column
+    if column == "step_ms" and judged and not has.step_ms_low then
+      for _, name in ipairs{ "step_ms_low", "step_ms_high" } do wide[#wide + 1] = name end
+    end
+    if column == "step_ms" and not has.repetitions then wide[#wide + 1] = "repetitions" end
+  end
+  return wide
+end
+
+local known = { "speedup", "speedup_low", "speedup_high", "step_ms_low", "step_ms_high", "repetitions", "verdict", "phase", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome", "first_step", "variable" }
 
 local function columns_check(rows, columns)
   local names = {}
@@ -64,8 +137,15 @@ function mgb.table(rows, columns)
   if columns ~= nil and type(columns) ~= "table" then
     host.fail("mgb.table: list of column names expected, got " .. host.describe(columns))
   end
+  for _, row in ipairs(rows) do
+    if type(row) == "table" and rawget(row, "planned") then return end -- a dry run has shown them
+  end
   columns = columns or columns_default(rows)
   columns_check(rows, columns)
+  if is_repeated(rows, columns) then
+    columns = columns_widen(columns, rows)
+    rows = rows_merge(rows, columns)
+  end
   local cells, n = {}, 0
   for _, row in ipairs(rows) do
     for _, column in ipairs(columns) do
