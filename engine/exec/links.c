@@ -48,15 +48,17 @@ static enum mgb_status copy_time(const struct mgb_site *site, const struct timed
                                  int64_t bytes, int64_t *queued_ns, int64_t *whole_ns)
 {
     const struct mgb_backend *backend = site->backend;
-    int64_t submitted = mgb_clock_ns(), begin, end;
+    int64_t submitted = mgb_clock_ns(), begin, end, uncertain_ns;
     MGB_TRY(backend->record(copy->queue, copy->begin));
     MGB_TRY(backend->copy(copy->queue, copy->to, copy->from, bytes));
     MGB_TRY(backend->record(copy->queue, copy->end));
     MGB_TRY(backend->drain(site->context, copy->timeout_ns));
+    int64_t drained = mgb_clock_ns();
     MGB_TRY(backend->event_time(copy->begin, &begin, NULL));
-    MGB_TRY(backend->event_time(copy->end, &end, NULL));
+    MGB_TRY(backend->event_time(copy->end, &end, &uncertain_ns));
     *queued_ns = end - begin;
-    *whole_ns = end - submitted;
+    /* A device's clock is known on ours with an uncertainty; below it, our own reading is at least an upper bound. */
+    *whole_ns = end - submitted > uncertain_ns ? end - submitted : drained - submitted;
     return MGB_OK;
 }
 
