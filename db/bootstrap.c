@@ -2,6 +2,7 @@
 #include "db/bootstrap.h"
 
 #include "db/block.h"
+#include "db/blocksum.h"
 #include "db/draw.h"
 #include "db/order.h"
 #include "db/student.h"
@@ -137,13 +138,26 @@ static enum mgb_status sample_draw(struct mgb_interval *out, double *medians, st
     out->low_ns = out->high_ns = out->median_ns;
     if (sample->count >= MGB_BOOTSTRAP_MIN_STEPS)
         MGB_TRY(block_choose(&out->block, sample));
-    for (size_t i = 0; i < out->resamples; i++)
-        medians[i] = out->block == 0
-                         ? out->median_ns
-                         : resample_median(sample, out->block, out->seed, stream, &counter);
+    if (out->block > 0 && sample->count > MGB_BOOTSTRAP_DIRECT) {
+        struct mgb_ranked ranked = {sample->sorted, sample->rank, sample->count};
+        MGB_TRY(
+            mgb_blocksum_medians(medians, out->resamples, &ranked, out->block, out->seed, stream));
+    } else {
+        for (size_t i = 0; i < out->resamples; i++)
+            medians[i] = out->block == 0
+                             ? out->median_ns
+                             : resample_median(sample, out->block, out->seed, stream, &counter);
+    }
     if (out->block > 0)
         error_set(out, medians);
     return MGB_OK;
+}
+
+const char *mgb_bootstrap_method(size_t count)
+{
+    if (count < MGB_BOOTSTRAP_MIN_STEPS)
+        return NULL;
+    return count > MGB_BOOTSTRAP_DIRECT ? MGB_BOOTSTRAP_METHOD_MANY : MGB_BOOTSTRAP_METHOD;
 }
 
 enum mgb_status mgb_bootstrap_draw(struct mgb_interval *out, double *medians,

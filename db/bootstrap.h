@@ -10,11 +10,14 @@
 
 enum {
     MGB_BOOTSTRAP_RESAMPLES = 2000,
-    MGB_BOOTSTRAP_MIN_STEPS = 20 /* below it there is no interval: too few */
+    MGB_BOOTSTRAP_MIN_STEPS = 20, /* below it there is no interval: too few */
+    MGB_BOOTSTRAP_DIRECT = 400    /* up to it every resample is made; beyond, see blocksum.h */
 };
 
-/* For segment_stat.interval_method. */
+/* For segment_stat.interval_method, with the default number of resamples. */
 #define MGB_BOOTSTRAP_METHOD "circular block bootstrap of the median, 2000 resamples"
+#define MGB_BOOTSTRAP_METHOD_MANY                                                                  \
+    "circular block bootstrap of the median, 2000 draws by normal sums of blocks"
 
 struct mgb_interval {
     size_t count;           /* steps it is over */
@@ -26,6 +29,9 @@ struct mgb_interval {
     size_t resamples;
     uint64_t seed; /* the same seed gives the same interval */
 };
+
+/* Which of the two methods an interval of `count` steps takes; NULL below MGB_BOOTSTRAP_MIN_STEPS. */
+const char *mgb_bootstrap_method(size_t count);
 
 /* The interval of the median of `count` steady steps, in their order. `resamples` and `seed`: 0 for the defaults. */
 enum mgb_status mgb_bootstrap_median(struct mgb_interval *out, const int64_t *wall_ns, size_t count,

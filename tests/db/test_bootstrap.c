@@ -2,12 +2,15 @@
 #include "tests/support/check.h"
 
 #include "db/block.h"
+#include "db/blocksum.h"
 #include "db/bootstrap.h"
 #include "db/draw.h"
+#include "db/order.h"
 #include "tests/support/golden.h"
 #include "tests/support/steps.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 1000, TRIALS = 200, RESAMPLES = 250 };
@@ -128,6 +131,90 @@ static void ninety_five_intervals_in_a_hundred_hold_the_truth(void **state)
         }
 }
 
+/* Resamples made one by one, as in bootstrap.c, of the same blocks: the reference for the sums. */
+static double direct_median(const struct mgb_ranked *ranked, size_t block, uint64_t seed,
+                            uint64_t *counter)
+{
+    static uint32_t copies[MOST];
+    size_t n = ranked->count, below = 0, i = 0;
+    memset(copies, 0, sizeof copies);
+    for (size_t drawn = 0; drawn < n;) {
+        size_t at = mgb_draw_below(mgb_draw_at(seed, 5, (*counter)++), (uint32_t)n);
+        for (size_t k = 0; k < block && drawn < n; k++, drawn++)
+            copies[ranked->rank[(at + k) % n]]++;
+    }
+    while ((below += copies[i]) <= (n - 1) / 2)
+        i++;
+    return ranked->sorted[i];
+}
+
+/* Ranks of steps that are all different. */
+static void ranks_make(uint32_t *rank, double *sorted, const int64_t *wall_ns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rank[i] = 0;
+        for (size_t k = 0; k < count; k++)
+            rank[i] += wall_ns[k] < wall_ns[i] || (wall_ns[k] == wall_ns[i] && k < i);
+        sorted[rank[i]] = (double)wall_ns[i];
+    }
+}
+
+/* Quantiles of 4000 draws of each: the standard error of the 2.5 % one is 0.0025 of probability. */
+static void sums_of_blocks_draw_what_resampling_draws(void **state)
+{
+    (void)state;
+    enum { count = 601, draws = 4000 };
+    static const double shares[] = {0.025, 0.25, 0.5, 0.75, 0.975};
+    static const size_t blocks[] = {17, 74};
+    int64_t wall_ns[count];
+    uint32_t rank[count];
+    double sorted[count], sums[draws], direct[draws];
+    struct steps_process process = {250e6, 0.6, 0.01, 1, 0};
+    struct mgb_ranked ranked = {sorted, rank, count};
+    steps_simulate(wall_ns, count, &process, 2, 0);
+    ranks_make(rank, sorted, wall_ns, count);
+    for (int b = 0; b < 2; b++) {
+        uint64_t counter = 0;
+        assert_ok(mgb_blocksum_medians(sums, draws, &ranked, blocks[b], 1, 0));
+        for (int i = 0; i < draws; i++)
+            direct[i] = direct_median(&ranked, blocks[b], 1, &counter);
+        mgb_order_sort(sums, draws);
+        for (int s = 0; s < 5; s++) {
+            double below = 0, at = mgb_order_percentile(sums, draws, shares[s]);
+            for (int i = 0; i < draws; i++)
+                below += (direct[i] < at) + (direct[i] == at) * 0.5;
+            if (!(fabs(below / draws - shares[s]) < (s == 0 || s == 4 ? 0.012 : 0.035)))
+                fail_msg("block %zu: the %g quantile is resampling's %g", blocks[b], shares[s],
+                         below / draws);
+        }
+    }
+}
+
+/* As below, for as many steps as take the sums. */
+static void intervals_by_sums_hold_the_truth(void **state)
+{
+    (void)state;
+    int held = truth_held(0.5, 1, 600);
+    if (held < 177 || held > 199)
+        fail_msg("%d of 200", held);
+}
+
+static void a_hundred_thousand_steps_have_an_interval_too(void **state)
+{
+    (void)state;
+    enum { count = 100000 };
+    int64_t *wall_ns = calloc(count, sizeof *wall_ns);
+    struct mgb_interval got;
+    struct steps_process process = {250e6, 0.5, 0.01, 0, 0};
+    assert_non_null(wall_ns);
+    steps_simulate(wall_ns, count, &process, 1, 0);
+    assert_ok(mgb_bootstrap_median(&got, wall_ns, count, 0, 0));
+    free(wall_ns);
+    assert_true(got.low_ns < 250e6 && 250e6 < got.high_ns);
+    assert_true(got.high_ns - got.low_ns < 250e6 * 0.0006);
+    assert_string_equal(mgb_bootstrap_method(count), MGB_BOOTSTRAP_METHOD_MANY);
+}
+
 /* Blocks of one step, for contrast: the same machinery on shuffled steps does not see the correlation. */
 static void shuffling_the_steps_hides_their_correlation(void **state)
 {
@@ -162,6 +249,9 @@ int main(void)
         cmocka_unit_test(equal_steps_have_an_interval_of_one_point),
         cmocka_unit_test(too_few_steps_have_a_median_and_no_interval),
         cmocka_unit_test(ninety_five_intervals_in_a_hundred_hold_the_truth),
+        cmocka_unit_test(sums_of_blocks_draw_what_resampling_draws),
+        cmocka_unit_test(intervals_by_sums_hold_the_truth),
+        cmocka_unit_test(a_hundred_thousand_steps_have_an_interval_too),
         cmocka_unit_test(shuffling_the_steps_hides_their_correlation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,43 @@ static void autocorrelated_and_heavy_tailed_steps_are_found_steady(void **state)
     }
 }
 
+static enum mgb_steadiness judged(const int64_t *wall_ns, size_t count)
+{
+    return mgb_steady_judge(wall_ns, count).answer;
+}
+
+static void a_fixed_warmup_is_judged_by_what_it_left(void **state)
+{
+    (void)state;
+    int64_t wall_ns[MOST];
+    steps_fill(wall_ns, MOST, 5 * MS);
+    assert_int_equal(judged(wall_ns, 59), MGB_STEADY_SHORT);
+    assert_int_equal(judged(wall_ns, 60), MGB_STEADY);
+    for (int i = 0; i < MOST; i++)
+        wall_ns[i] = 100 * MS + i * MS;
+    assert_int_equal(judged(wall_ns, 200), MGB_STEADY_DRIFTS);
+    steps_fill(wall_ns, 105, 200 * MS); /* throttled half-way */
+    steps_fill(wall_ns + 105, 95, 230 * MS);
+    assert_int_equal(judged(wall_ns, 200), MGB_STEADY_HALVES_DIFFER);
+    assert_true(fabs(mgb_steady_judge(wall_ns, 200).drift - 0.15) < 1e-9);
+    steps_fill(wall_ns + 105, 95, 206 * MS);
+    assert_int_equal(judged(wall_ns, 200), MGB_STEADY);
+}
+
+/* A tenth of noise is spread, not drift: refusing it a verdict would leave busy machines without any. */
+static void noise_alone_is_steady_after_a_fixed_warmup(void **state)
+{
+    (void)state;
+    struct steps_process process = {5e6, 0, 0.1, 1, 0};
+    int unsteady = 0;
+    for (uint64_t trial = 0; trial < 200; trial++) {
+        int64_t wall_ns[MOST];
+        steps_simulate(wall_ns, 100, &process, trial, 1);
+        unsteady += judged(wall_ns, 100) != MGB_STEADY;
+    }
+    assert_in_range(unsteady, 0, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +159,8 @@ int main(void)
         cmocka_unit_test(times_that_never_settle_are_not_steady),
         cmocka_unit_test(a_segment_without_three_windows_after_the_floor_is_too_short),
         cmocka_unit_test(throttling_after_the_warmup_shows_as_drift),
+        cmocka_unit_test(a_fixed_warmup_is_judged_by_what_it_left),
+        cmocka_unit_test(noise_alone_is_steady_after_a_fixed_warmup),
         cmocka_unit_test(autocorrelated_and_heavy_tailed_steps_are_found_steady),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
