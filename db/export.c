@@ -30,7 +30,7 @@ static size_t character_length(const unsigned char *at, size_t left)
     return overlong || surrogate || (at[0] == 0xf4 && at[1] > 0x8f) ? 0 : length;
 }
 
-static void json_text_put(FILE *out, const char *text, size_t size)
+void mgb_export_json_text(FILE *out, const char *text, size_t size)
 {
     static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const unsigned char *at = (const unsigned char *)text, *end = at + size;
@@ -89,7 +89,7 @@ static void text_put(const struct mgb_export *writer, const char *text, size_t s
         break;
     case MGB_EXPORT_JSON:
     case MGB_EXPORT_JSONL:
-        json_text_put(writer->out, text, size);
+        mgb_export_json_text(writer->out, text, size);
         break;
     case MGB_EXPORT_MARKDOWN:
         markdown_text_put(writer->out, text, size);
@@ -205,7 +205,7 @@ static enum mgb_status columns_take(void *context, const char *const *names, int
     if (writer->format == MGB_EXPORT_JSON) {
         const char *program = writer->program ? writer->program : "";
         fprintf(writer->out, "{\"schema\":%d,\"program\":", mgb_schema_get()->version);
-        json_text_put(writer->out, program, strlen(program));
+        mgb_export_json_text(writer->out, program, strlen(program));
         fputs(",\"rows\":[", writer->out);
     } else if (writer->format != MGB_EXPORT_JSONL) {
         header_put(writer);
@@ -217,7 +217,7 @@ static void object_put(const struct mgb_export *writer, const struct mgb_value *
 {
     for (int i = 0; i < writer->columns; i++) {
         fputc(i == 0 ? '{' : ',', writer->out);
-        json_text_put(writer->out, writer->names[i], strlen(writer->names[i]));
+        mgb_export_json_text(writer->out, writer->names[i], strlen(writer->names[i]));
         fputc(':', writer->out);
         value_put(writer, &values[i]);
     }
