@@ -34,6 +34,8 @@ struct script_session *mgb_script_session(lua_State *L, int index);
 void mgb_script_read_request(lua_State *L, struct script_open_request *out,
                              struct script_point *point);
 void mgb_script_read_point(lua_State *L, int index, struct script_point *out);
+/* Sets a field of the table on the top; a NaN is not known and sets none. */
+void mgb_script_set_number(lua_State *L, const char *key, double value);
 /* A table of a segment's figures. A loss that is not a number is one that diverged, when something was `trained`. */
 void mgb_script_push_figures(lua_State *L, const struct script_figures *f, bool trained);
 

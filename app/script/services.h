@@ -61,9 +61,10 @@ struct script_forecast {
 
 /* Repetitions of one cell against those of another. */
 struct script_judged {
-    double ms_per_example, low_ms, high_ms; /* of the cell: mean of the repetitions' medians */
+    double step_ms, low_ms, high_ms; /* of the cell: mean of the repetitions' medians, its interval */
     double ratio, ratio_low, ratio_high; /* cell / base of the time an example; NaN without a base */
-    const char *verdict, *reason;        /* "faster", ...; NULL without a base; reason may be "" */
+    const char *verdict;                 /* "faster", ...; static; NULL without a base */
+    char reason[400];                    /* why it is undecided or refused; "" */
     int64_t more_repetitions;            /* would settle it; 0: settled, or nothing would */
     double floor;                        /* differences up to this fraction are noise */
 };

@@ -7,7 +7,6 @@
 #include "app/script/options.h"
 #include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +116,14 @@ static int64_t count_field(lua_State *L, int index, const char *key)
     return value;
 }
 
+static double real_field(lua_State *L, int index, const char *key)
+{
+    lua_getfield(L, index, key);
+    double value = luaL_optnumber(L, -1, 0);
+    lua_pop(L, 1);
+    return value;
+}
+
 static const char *text_field(lua_State *L, int index, const char *key, const char *fallback)
 {
     lua_getfield(L, index, key);
@@ -145,6 +152,8 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
         .backend = text_field(L, 1, "backend", mgb_script_of(L)->backend),
         .machine = text_field(L, 1, "machine", mgb_script_of(L)->machine),
         .warmup = count_field(L, 1, "warmup"),
+        .target_noise = real_field(L, 1, "target_noise"),
+        .max_time_ns = (int64_t)(real_field(L, 1, "max_time") * 1e9),
     };
     if (lua_getfield(L, 1, "source") != LUA_TNIL)
         out->source = mgb_script_source(L, -1);
@@ -176,70 +185,6 @@ static int session_open(lua_State *L)
     return status == MGB_OK ? 1 : failure_push(L, status, refused);
 }
 
-static void number_set(lua_State *L, const char *key, double value)
-{
-    if (isnan(value)) /* unknown: no field */
-        return;
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void step_ms_push(lua_State *L, const struct script_figures *f)
-{
-    lua_createtable(L, 0, 4);
-    number_set(L, "median", f->median_ms);
-    number_set(L, "p95", f->p95_ms);
-    number_set(L, "mean", f->mean_ms);
-    lua_createtable(L, 2, 0);
-    if (!isnan(f->ci95_low_ms) && !isnan(f->ci95_high_ms)) {
-        lua_pushnumber(L, f->ci95_low_ms);
-        lua_rawseti(L, -2, 1);
-        lua_pushnumber(L, f->ci95_high_ms);
-        lua_rawseti(L, -2, 2);
-    }
-    lua_setfield(L, -2, "ci95");
-}
-
-/* metrics by number, as the graph has them; Lua gives them their names */
-static void metrics_push(lua_State *L, const struct script_figures *f)
-{
-    lua_createtable(L, f->metric_count, 0);
-    for (int i = 0; i < f->metric_count; i++) {
-        lua_pushnumber(L, f->metrics[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
-/* A loss that is not a number is one that diverged, when there is one. */
-void mgb_script_push_figures(lua_State *L, const struct script_figures *f, bool trained)
-{
-    lua_createtable(L, 0, 12);
-    if (f->run_id) {
-        lua_pushinteger(L, f->run_id);
-        lua_setfield(L, -2, "run_id");
-        lua_pushinteger(L, f->segment_id);
-        lua_setfield(L, -2, "segment_id");
-    }
-    lua_pushinteger(L, f->steps);
-    lua_setfield(L, -2, "steps");
-    lua_pushinteger(L, f->warmup_steps);
-    lua_setfield(L, -2, "warmup_steps");
-    step_ms_push(L, f);
-    lua_setfield(L, -2, "step_ms");
-    number_set(L, "examples_per_s", f->examples_per_s);
-    number_set(L, "loss", f->loss);
-    if (trained && isnan(f->loss)) {
-        lua_pushnumber(L, f->loss);
-        lua_setfield(L, -2, "loss");
-    }
-    metrics_push(L, f);
-    lua_setfield(L, -2, "metrics");
-    lua_pushstring(L, f->outcome ? f->outcome : "ok");
-    lua_setfield(L, -2, "outcome");
-    lua_pushboolean(L, f->log_complete);
-    lua_setfield(L, -2, "log_complete");
-}
-
 static const float *rates_read(lua_State *L, int index, int64_t steps)
 {
     if (lua_isnoneornil(L, index))
@@ -253,15 +198,17 @@ static const float *rates_read(lua_State *L, int index, int64_t steps)
     return lr;
 }
 
-/* step(steps, epochs, rates or nil, trace_every) -> figures with losses; or nil, status, message, details */
+/* step(steps, epochs, rates or nil, trace_every, whole) -> figures with losses; or nil, status, message, details */
 static int session_step(lua_State *L)
 {
     struct box *box = box_open(L);
-    lua_settop(L, 5);
+    lua_settop(L, 6);
     struct script_step_request request = {.steps = luaL_checkinteger(L, 2),
                                           .epochs = luaL_optinteger(L, 3, 0),
+                                          .whole = lua_toboolean(L, 6),
                                           .trace_every = mgb_script_read_int(L, 5, "trace_every")};
-    request.lr = rates_read(L, 4, request.steps);
+    request.lr_count = lua_isnil(L, 4) ? 0 : luaL_len(L, 4);
+    request.lr = rates_read(L, 4, request.lr_count);
     struct script_figures figures = {0};
     struct script_losses losses = {0};
     enum mgb_status status = box->services->step(box->session, &figures, &losses, &request);
@@ -301,9 +248,9 @@ static int session_set(lua_State *L)
     lua_createtable(L, 0, 6);
     lua_pushboolean(L, change.changed);
     lua_setfield(L, -2, "changed");
-    number_set(L, "plan_ms", (double)change.plan_ns / 1e6);
-    number_set(L, "move_ms", (double)change.move_ns / 1e6);
-    number_set(L, "total_ms", (double)change.total_ns / 1e6);
+    mgb_script_set_number(L, "plan_ms", (double)change.plan_ns / 1e6);
+    mgb_script_set_number(L, "move_ms", (double)change.move_ns / 1e6);
+    mgb_script_set_number(L, "total_ms", (double)change.total_ns / 1e6);
     lua_pushinteger(L, change.moved_bytes);
     lua_setfield(L, -2, "moved_bytes");
     return 1;
@@ -382,6 +329,8 @@ void mgb_script_bind_session(lua_State *L)
     lua_setfield(L, -2, "open");
     lua_pushinteger(L, MGB_OOM);
     lua_setfield(L, -2, "status_oom");
+    lua_pushinteger(L, MGB_WARMUP_AUTO);
+    lua_setfield(L, -2, "warmup_auto");
     statuses_push(L);
     lua_setfield(L, -2, "status_of_machine");
 }

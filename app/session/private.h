@@ -127,7 +127,7 @@ enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_fig
 enum mgb_status mgb_hub_sweep_finish(void *context, const char *sweep);
 enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
                                     const struct script_point *point);
-/* forecast.c and judge.c: as in services.h */
+/* forecast.c and sweep_judge.c: as in services.h */
 enum mgb_status mgb_hub_forecast(void *context, struct script_forecast *out,
                                  const struct script_open_request *request);
 enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,

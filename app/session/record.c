@@ -103,6 +103,7 @@ static enum mgb_status record_segment(struct script_session *session,
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     const struct mgb_effective *effective = mgb_run_effective(session->run);
+    const struct session_goal *goal = &session->goal;
     char rows[1024], optimizer[128], digest[24];
     uint64_t hash;
     MGB_TRY(mgb_plan_digest(&hash, plan));
@@ -113,8 +114,10 @@ static enum mgb_status record_segment(struct script_session *session,
         .run = session->run_id,
         .gave_way = effective->gave_way[0] ? effective->gave_way : NULL,
         .tower_rows = rows,
-        .warmup_rule = "fixed",
-        .warmup_steps = MGB_KNOWN_INT(session->warmup),
+        .warmup_rule = session->automatic ? "auto" : "fixed",
+        .warmup_steps = {.known = !session->automatic, .value = session->warmup},
+        .target_noise = {.known = goal->target_noise > 0, .value = goal->target_noise},
+        .max_time_ns = {.known = goal->max_time_ns > 0, .value = goal->max_time_ns},
         .optimizer = optimizer,
         .plan_digest = digest,
         .oversubscribed = MGB_KNOWN_INT(effective->oversubscribed),
@@ -126,15 +129,31 @@ static enum mgb_status record_segment(struct script_session *session,
     return mgb_recorder_begin_segment(&session->segment_id, session->hub->recorder, &row);
 }
 
+/* Pushes of this recorder that had to wait so far. */
+static uint64_t ring_waits(const struct script_session *session)
+{
+    struct mgb_recorder_state state = {0};
+    if (session->hub->recorder)
+        mgb_recorder_get_state(&state, session->hub->recorder);
+    return state.waits;
+}
+
+int64_t mgb_session_ring_waits(const struct script_session *session)
+{
+    return (int64_t)(ring_waits(session) - session->ring_waits);
+}
+
 enum mgb_status mgb_session_begin_segment(struct script_session *session)
 {
-    mgb_stats_done(&session->stats);
+    mgb_session_series_done(&session->series);
+    session->judged = (struct session_judgement){0};
+    session->goal.reason = NULL;
+    session->ring_waits = ring_waits(session);
     session->segment_id = 0;
     session->segment_steps = 0;
     session->outcome = MGB_OUTCOME_RUNNING;
     mgb_session_count_idle(session);
     mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
-    MGB_TRY(mgb_stats_init(&session->stats, 256));
     mgb_session_warn_crowded(session);
     if (!session->run_id)
         return MGB_OK;
@@ -158,7 +177,13 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
     int64_t warm =
         session->segment_steps < session->warmup ? session->segment_steps : session->warmup;
     struct mgb_record_segment_end end = {
-        .outcome = outcome, .message = message, .warmup_steps = MGB_KNOWN_INT(warm)};
+        .outcome = outcome,
+        .message = message,
+        .warmup_steps = {.known = !session->automatic, .value = warm},
+        .auto_warmup = session->automatic,
+        .stop_reason = session->goal.reason,
+        .ring_waits = MGB_KNOWN_INT(mgb_session_ring_waits(session)),
+    };
     char digest[24];
     uint64_t hash;
     oom_fill(&end, &session->oom);

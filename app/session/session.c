@@ -55,7 +55,7 @@ static void session_free(struct script_session *session)
     if (session->run)
         mgb_session_worker_call(session->worker, run_close, session->run, NULL, NULL);
     mgb_session_worker_free(session->worker);
-    mgb_stats_done(&session->stats);
+    mgb_session_series_done(&session->series);
     mgb_session_trace_done(&session->trace);
     hub_unlink(session->hub, session);
     free(session->towers);
@@ -106,7 +106,14 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
         return mgb_fail(MGB_NO_MEMORY, "opening a session: memory is exhausted");
     session->hub = hub;
     session->graph = request->graph;
-    session->warmup = request->warmup;
+    session->automatic = request->warmup == MGB_WARMUP_AUTO;
+    session->warmup = session->automatic ? MGB_STEADY_FLOOR_STEPS : request->warmup;
+    session->goal = (struct session_goal){
+        .warmup = request->warmup,
+        .target_noise = request->target_noise,
+        .max_time_ns = request->max_time_ns || !(request->target_noise > 0) ? request->max_time_ns
+                                                                            : MGB_GOAL_DEFAULT_NS,
+    };
     session->loss = (double)NAN;
     session->odd_step = -1;
     session->source_rows = request->source ? request->source->rows : 0;

@@ -30,17 +30,50 @@ function host.placement_fill(what, placement, given)
 end
 
 host.most_steps = 0x7fffffff -- in one call: sums of counts stay far from the end of integers
+host.most_seconds = 1e9
 
 local function warmup_read(what, given, fallback)
-  if given == nil then return fallback end
-  if given == "auto" then
-    host.fail(what .. ": warmup: \"auto\": automatic warm-up is not in this version; give a number of steps")
-  end
+  if given == nil or given == "auto" then return given or fallback end
   if math.type(given) ~= "integer" or given < 0 or given > host.most_steps then
     host.fail(("%s: warmup: integer from 0 to %d or \"auto\" expected, got %s"):format(what, host.most_steps,
               host.describe(given)))
   end
   return given
+end
+
+-- Any 63 bits are a seed; all of them choose different values.
+local function seed_read(what, given)
+  if given and given < 0 then
+    host.fail(("%s: seed: integer from 0 to %d expected, got %s"):format(what, math.maxinteger, host.describe(given)))
+  end
+  return given or 1
+end
+
+-- 0.01 and "1%" are the same.
+local function noise_read(what, given)
+  if given == nil then return nil end
+  local percent = type(given) == "string" and given:match("^%s*([%d.]+)%s*%%%s*$")
+  local value = percent and (tonumber(percent) or 0) / 100 or type(given) == "number" and given
+  if not value or not (value > 0 and value < 1) then
+    host.fail(("%s: target_noise: a share of the median as 0.01 or \"1%%\", more than 0 and less than 1, expected, got %s")
+              :format(what, host.describe(given)))
+  end
+  return value
+end
+
+local seconds_of = { ms = 0.001, s = 1, m = 60, min = 60, h = 3600 }
+
+-- Seconds, or a text with a unit: 60, "60s", "5m".
+local function time_read(what, given)
+  if given == nil then return nil end
+  local number, unit
+  if type(given) == "string" then number, unit = given:match("^%s*([%d.]+)%s*(%a+)%s*$") end
+  local value = type(given) == "number" and given or (tonumber(number) or 0) * (seconds_of[unit] or 0)
+  if not (value > 0 and value <= host.most_seconds) then
+    host.fail(("%s: max_time: seconds as 60 or a text as \"60s\", \"5m\" or \"1h\" expected, got %s"):format(what,
+              host.describe(given)))
+  end
+  return value
 end
 
 -- Steps of so many epochs.
@@ -52,9 +85,13 @@ end
 -- With epochs the warm-up is within: 10 steps, or half of what there is.
 local function warmup_within(s, placement, epochs) return math.min(10, epoch_steps(s, placement, epochs) // 2) end
 
--- The learning rates of a whole run, asked for once: a schedule may count its calls. nil without a schedule.
+-- The fewest steps of a run, those of a warm-up of given length included.
+local function least_steps(s, o) return (s.warmup == "auto" and 0 or s.warmup) + (o.steps or 100) end
+
+-- The learning rates of a whole run, or of the fewest steps it has, asked for once: a schedule may count its calls. nil
+-- without a schedule.
 function host.run_rates(s, o)
-  local steps = o.epochs and epoch_steps(s, s.request.placement, o.epochs) or s.warmup + (o.steps or 100)
+  local steps = o.epochs and epoch_steps(s, s.request.placement, o.epochs) or least_steps(s, o)
   s.rates = s.rates or host.rates(s.schedule, 0, steps)
   return s.rates
 end
@@ -63,8 +100,11 @@ end
 -- { model =, seed =, warmup =, graph =, request = }.
 function host.prepare(what, o, given, warmup)
   if o.model == nil then host.fail(what .. ": model: name or model expected, got nil") end
+  if o.epochs and o.steps then host.fail(what .. ": steps and epochs exclude each other") end
+  if o.epochs and o.target_noise then host.fail(what .. ": epochs and target_noise exclude each other") end
   local model = mgb.model(o.model)
-  local s = { what = what, model = model.name, seed = o.seed or 1 }
+  local s = { what = what, model = model.name, seed = seed_read(what, o.seed) }
+  s.target_noise, s.max_time = noise_read(what, o.target_noise), time_read(what, o.max_time)
   local placement = host.placement_fill(what, host.placement(), given)
   local towers = host.built_by_tower(model, o.build) and placement:towers() or nil
   local graph, model_options = host.graph_build(model, towers)
@@ -77,7 +117,8 @@ function host.prepare(what, o, given, warmup)
   s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
   s.request = { model = model.name, model_options = model_options, graph = graph, data = data_text or "", source = source,
                 placement = placement, optimizer = values, seed = s.seed, backend = o.backend, machine = o.machine,
-                warmup = s.warmup }
+                warmup = s.warmup == "auto" and host.warmup_auto or s.warmup,
+                target_noise = s.target_noise, max_time = s.max_time }
   return s
 end
 
@@ -92,41 +133,52 @@ function host.open_prepared(s)
   return true
 end
 
-local function steps_plan(s, o)
-  if o.epochs then
-    if o.steps then host.fail(s.what .. ": steps and epochs exclude each other") end
-    if s.rows == 0 then
-      host.fail(s.what .. ": epochs: this data has no end; give steps, or data with rows as mgb.data.mnist{}")
-    end
+local function epochs_check(s, o)
+  if o.epochs and s.rows == 0 then
+    host.fail(s.what .. ": epochs: this data has no end; give steps, or data with rows as mgb.data.mnist{}")
+  end
+end
+
+-- All steps of a run, in one call. How many that are may be found out on the way: a schedule is then asked for more rates
+-- until there were enough.
+local function steps_run(s, o)
+  local steps, done, losses, rates = o.epochs and 0 or least_steps(s, o), 0, {}, host.run_rates(s, o)
+  if rates and o.epochs then -- what opened may hold another batch than was asked for
     local batch = s.session:facts().global_batch
     local count = o.epochs * ((s.rows + batch - 1) // batch)
-    if s.schedule then return count, 0 end
-    return 0, o.epochs
+    if #rates ~= count then rates = host.rates(s.schedule, 0, count) end
   end
-  return s.warmup + (o.steps or 100), 0
+  repeat
+    local figures, status, message, details = s.session:step(steps, o.epochs or 0, rates, o.trace_every or 0, true)
+    if not figures then return nil, status, message, details end
+    table.move(figures.losses, 1, #figures.losses, #losses + 1, losses)
+    done = done + #figures.losses
+    local more = rates and not o.epochs and not figures.stop_reason and (s.warmup == "auto" or s.target_noise)
+    if not more then
+      figures.losses = nil
+      return figures, losses
+    end
+    rates = host.rates(s.schedule, done, math.max(100, done // 4))
+  until false
 end
 
 -- Runs what was prepared to its end. Returns the result; or nil, status, message, details after closing the session.
 function host.run_prepared(s, o)
+  epochs_check(s, o)
   local ok, status, message, details = host.open_prepared(s)
   if not ok then return nil, status, message, details end
-  local steps, epochs = steps_plan(s, o)
-  local figures
-  local rates = host.run_rates(s, o)
-  if rates and #rates ~= steps then rates = host.rates(s.schedule, 0, steps) end
-  figures, status, message, details = s.session:step(steps, epochs, rates, o.trace_every or 0)
+  local figures, losses
+  figures, losses, message, details = steps_run(s, o)
   if not figures then
     s.session:close()
-    return nil, status, message, details
+    return nil, losses, message, details -- the status
   end
-  if s.judge then s.judge(s, figures) end -- of a sweep: whether what was trained is worth its name
   s.session:finish()
-  local losses = figures.losses
-  figures.losses = nil
   return host.result_make(s, figures, losses)
 end
 
-host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }, trace_every = "count" }
+host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }, trace_every = "count",
+                     target_noise = "any", max_time = "any" }
 
 function mgb.run(options)
   local o = host.options_check("mgb.run", options, host.run_options)

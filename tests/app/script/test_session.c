@@ -16,6 +16,7 @@ static struct {
     bool found;
     int64_t crashed; /* the point found as crashed, from 1 */
     double loss;     /* of a step; 0: 1 */
+    int go_on;       /* so many step calls do not end a whole run */
 } notes;
 
 static void note(const char *format, ...)
@@ -40,6 +41,8 @@ static enum mgb_status fake_open(void *context, struct script_session **out,
          mgb_optimizer_name(r->optimizer.kind), (double)r->optimizer.lr,
          (unsigned long long)r->seed, (long long)r->warmup, r->backend,
          r->expect_oom ? " expect" : "");
+    if (r->target_noise > 0)
+        note(" noise=%g time=%g", r->target_noise, (double)r->max_time_ns / 1e9);
     if (r->point)
         note(" point=%lld repeat=%lld position=%lld %s", (long long)r->point->point,
              (long long)r->point->repeat, (long long)r->point->position, r->point->settings);
@@ -65,24 +68,30 @@ static enum mgb_status fake_step(struct script_session *session, struct script_f
                                  struct script_losses *losses,
                                  const struct script_step_request *request)
 {
-    static const double values[] = {3, 2, 1};
+    static const double values[300] = {3, 2, 1};
     (void)session;
-    note("step %lld epochs=%lld", (long long)request->steps, (long long)request->epochs);
-    for (int i = 0; request->lr && i < request->steps; i++)
-        note(" %g", (double)request->lr[i]);
+    note("step %lld epochs=%lld%s", (long long)request->steps, (long long)request->epochs,
+         request->whole ? " whole" : "");
     note("\n");
-    if (notes.step_fails == MGB_OOM)
+    bool fails = notes.go_on-- <= 0;
+    if (fails && notes.step_fails == MGB_OOM)
         return mgb_fail_oom("/gpu:1", 300, 200, "a kernel");
-    if (notes.step_fails != MGB_OK)
+    if (fails && notes.step_fails != MGB_OK)
         return mgb_fail(notes.step_fails, "the step failed");
     *figures = (struct script_figures){.steps = 3,
                                        .median_ms = 2.5,
                                        .p95_ms = (double)NAN,
                                        .loss = notes.loss != 0 ? notes.loss : 1,
                                        .examples_per_s = 100,
+                                       .noise = 0.25,
+                                       .not_steady = "why",
+                                       .stop_reason = fails ? "steps" : NULL,
+                                       .outliers = 2,
+                                       .unaccounted_ms = 0.5,
+                                       .worst_ratio = (double)NAN,
                                        .outcome = "ok",
                                        .log_complete = true};
-    *losses = (struct script_losses){3, values};
+    *losses = (struct script_losses){request->lr ? request->lr_count : 3, values};
     return MGB_OK;
 }
 
@@ -289,10 +298,12 @@ static void options_of_runs_are_checked(void **state)
         "mgb.run: batch and global_batch exclude each other: examples per GPU, or of all GPUs "
         "together",
         "");
-    run(SMALL "mgb.run{ model = model, warmup = 'auto' }",
-        "mgb.run: warmup: \"auto\": automatic warm-up is not in this version; give a number of "
-        "steps",
-        "");
+    run(SMALL "mgb.run{ model = model, seed = -1 }",
+        "mgb.run: seed: integer from 0 to 9223372036854775807 expected, got -1", "");
+    run(SMALL "mgb.run{ model = model, steps = 3, epochs = 2 }",
+        "mgb.run: steps and epochs exclude each other", "");
+    run(SMALL "mgb.run{ model = model, target_noise = 0.1, epochs = 2 }",
+        "mgb.run: epochs and target_noise exclude each other", "");
     run(SMALL "mgb.run{ model = model, optimizer = 'sgd' }",
         "mgb.run: optimizer: optimizer expected (as mgb.sgd{ lr = 0.01 }), got \"sgd\"", "");
     run("mgb.sgd{ lr = -1 }", "mgb.sgd: lr: number from 0.0 up expected, got -1", "");
@@ -303,6 +314,52 @@ static void options_of_runs_are_checked(void **state)
         "mgb.data.mnist: split: \"train\" or \"test\" expected, got \"tset\" (did you mean "
         "\"test\"?)",
         "");
+}
+
+/* What a run asks for so that it goes on until it is told enough. */
+static void a_run_says_what_ends_it(void **state)
+{
+    (void)state;
+    notes.step_fails = MGB_DEVICE;
+    run(SMALL "mgb.run{ model = model, warmup = 'auto' }", "the step failed",
+        "open small {\"units\":2} gpus= batch= fresh=0 sgd lr=0.01 seed=1 warmup=-1 backend=auto\n"
+        "step 100 epochs=0 whole\n");
+    notes.used = 0;
+    run(SMALL "mgb.run{ model = model, warmup = 2, steps = 5, target_noise = '0.5 %', max_time = "
+              "'1.5m' }",
+        "the step failed",
+        "open small {\"units\":2} gpus= batch= fresh=0 sgd lr=0.01 seed=1 warmup=2 backend=auto "
+        "noise=0.005 time=90\n"
+        "step 7 epochs=0 whole\n");
+    notes.used = 0;
+    run(SMALL "mgb.run{ model = model, target_noise = 0.02, max_time = 2 }", "the step failed",
+        "open small {\"units\":2} gpus= batch= fresh=0 sgd lr=0.01 seed=1 warmup=10 backend=auto "
+        "noise=0.02 time=2\n"
+        "step 110 epochs=0 whole\n");
+}
+
+static void figures_say_how_far_they_can_be_trusted(void **state)
+{
+    (void)state;
+    run(SMALL "local s <close> = mgb.session{ model = model, warmup = 'auto' } local f = s:step(3)\n"
+              "assert(f.noise == 0.25 and f.steady == false and f.not_steady == 'why' and "
+              "f.stop_reason == 'steps')\n"
+              "assert(f.outliers == 2 and f.unaccounted_ms == 0.5 and f.worst_ratio == nil)",
+        NULL, NULL);
+}
+
+/* How many steps there will be is not known before, and a schedule may count its calls. */
+static void a_schedule_is_asked_on_while_a_run_goes_on(void **state)
+{
+    (void)state;
+    notes.go_on = 2;
+    notes.step_fails = MGB_DEVICE;
+    run(SMALL "local asked = 0\n"
+              "local function schedule(step) assert(step == asked) asked = asked + 1 return 0.5 end\n"
+              "pcall(mgb.run, { model = model, steps = 2, warmup = 1, target_noise = 0.01,\n"
+              "  optimizer = mgb.sgd{ lr = 1, schedule = schedule } })\n"
+              "assert(asked == 203, asked)",
+        NULL, NULL);
 }
 
 static void a_sweep_interleaves_its_repeats_and_fails_by_row(void **state)
@@ -321,22 +378,22 @@ static void a_sweep_interleaves_its_repeats_and_fails_by_row(void **state)
         "open small {\"units\":2} gpus=1 batch=4 fresh=3 sgd lr=0.01 seed=1 warmup=0 backend=auto "
         "expect"
         " point=0 repeat=0 position=0 {\"batch\":4,\"gpus\":1}\n"
-        "step 3 epochs=0\n"
+        "step 3 epochs=0 whole\n"
         "at sweep s, point 2 of 4\n"
         "open small {\"units\":2} gpus=2 batch=4 fresh=3 sgd lr=0.01 seed=1 warmup=0 backend=auto "
         "expect"
         " point=1 repeat=0 position=1 {\"batch\":4,\"gpus\":2}\n"
-        "step 3 epochs=0\n"
+        "step 3 epochs=0 whole\n"
         "at sweep s, point 3 of 4\n"
         "open small {\"units\":2} gpus=1 batch=4 fresh=3 sgd lr=0.01 seed=1 warmup=0 backend=auto "
         "expect"
         " point=0 repeat=1 position=2 {\"batch\":4,\"gpus\":1}\n"
-        "step 3 epochs=0\n"
+        "step 3 epochs=0 whole\n"
         "at sweep s, point 4 of 4\n"
         "open small {\"units\":2} gpus=2 batch=4 fresh=3 sgd lr=0.01 seed=1 warmup=0 backend=auto "
         "expect"
         " point=1 repeat=1 position=3 {\"batch\":4,\"gpus\":2}\n"
-        "step 3 epochs=0\n"
+        "step 3 epochs=0 whole\n"
         "at (end)\n"
         "finished s\n");
 }
@@ -425,6 +482,9 @@ int main(void)
         cmocka_unit_test_setup(a_run_that_did_not_fit_has_its_row_and_no_weights, notes_clear),
         cmocka_unit_test_setup(a_loss_that_is_not_a_number_is_not_missing, notes_clear),
         cmocka_unit_test_setup(options_of_runs_are_checked, notes_clear),
+        cmocka_unit_test_setup(a_run_says_what_ends_it, notes_clear),
+        cmocka_unit_test_setup(figures_say_how_far_they_can_be_trusted, notes_clear),
+        cmocka_unit_test_setup(a_schedule_is_asked_on_while_a_run_goes_on, notes_clear),
         cmocka_unit_test_setup(a_sweep_interleaves_its_repeats_and_fails_by_row, notes_clear),
         cmocka_unit_test_setup(a_sweep_takes_finished_points_from_the_store, notes_clear),
         cmocka_unit_test_setup(what_crashed_counts_for_nothing, notes_clear),

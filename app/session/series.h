@@ -1,0 +1,28 @@
+/* The steps of a segment so far, in their order, and what can be told of them while it goes on: where its warm-up ends, how
+ * precisely the median is known, what grew in the first step. Knows neither sessions nor rows. */
+#ifndef APP_SESSION_SERIES_H
+#define APP_SESSION_SERIES_H
+
+#include "db/bootstrap.h"
+#include "db/steady.h"
+
+#include <mgb/run.h>
+
+struct session_series {
+    int64_t *wall_ns, *start_ns; /* of all steps, session clock */
+    int64_t *rows;
+    size_t count, capacity;
+    bool cut; /* memory was exhausted: the rest is not here */
+    int64_t first_ns[MGB_PHASE_COUNT]; /* exposed times of the first step, all devices together */
+    int64_t timed_ns[MGB_PHASE_COUNT]; /* of the timed ones, sum */
+    int64_t timed_steps;               /* that are in it */
+};
+
+void mgb_session_series_done(struct session_series *series); /* and starts over */
+void mgb_session_series_add(struct session_series *series, const struct mgb_step_result *result,
+                            bool warmup);
+
+/* Phase that grew most in the first step against the mean of the timed ones: static text, NULL when not known. */
+const char *mgb_session_series_grown(const struct session_series *series);
+
+#endif
