@@ -15,7 +15,6 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"rm", "sqlite3 with PRAGMA foreign_keys = ON; DELETE FROM run WHERE id = ..."},
     {"vacuum", "sqlite3 with VACUUM"},
     {"seal", "sqlite3 with VACUUM INTO"},
-    {"sweep", "mgb.sweep in a script: mgbench -e SCRIPT"},
     {"selftest", "mgbench verify, and the tests of the source tree: scripts/test"},
     {"predict", "mgbench plan, which counts memory and bytes"},
     {"machines", "mgbench devices"},

@@ -1,6 +1,6 @@
-/* mgbench -e: runs a script file or a text. */
+/* mgbench -e: runs a script file or a text. See script.h. */
 #include "app/cli/commands.h"
-#include "app/cli/hub.h"
+#include "app/cli/script.h"
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
 #include "app/script/paths.h"
@@ -21,6 +21,7 @@ static bool is_file_name(const char *word)
 }
 
 struct script_job {
+    const struct mgb_cli_script_use *use;
     struct mgb_cli_hub hub;
     struct mgb_script *script;
 };
@@ -32,15 +33,24 @@ static void job_stop(void *context)
     mgb_script_interrupt(job->script);
 }
 
-static int help_show(const struct mgb_script *script, const char *name)
+static int help_show(const struct mgb_script *script, const struct mgb_command *command,
+                     const char *name)
 {
     const char *flags = mgb_script_help_get(script);
-    printf("usage: mgbench -e %s [options] [-- words]\n\n%s%s", name,
+    printf("usage: mgbench %s %s [options] [-- words]\n\n%s%s", command->name, name,
            *flags ? "options of the script:\n" : "The script declares no options of its own.\n",
            flags);
+    if (command->flags)
+        printf("\noptions of mgbench %s:\n", command->name);
+    mgb_help_print_flags(stdout, command->flags);
     fputs("\noptions of every command:\n", stdout);
     mgb_help_print_flags(stdout, mgb_global_flags);
     return MGB_EXIT_OK;
+}
+
+static bool is_script_command(const struct mgb_invocation *in)
+{
+    return in->command == &mgb_command_script;
 }
 
 static int failure_show(const struct mgb_invocation *in, const struct mgb_script *script,
@@ -52,9 +62,13 @@ static int failure_show(const struct mgb_invocation *in, const struct mgb_script
             mgb_cli_complain(in, MGB_EXIT_INTERRUPTED, "interrupted; what was recorded is kept");
         return MGB_EXIT_INTERRUPTED;
     }
+    if (error->usage && is_script_command(in) && mgb_cli_find_flag(in, "--dry-run"))
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "a dry run is for sweeps: mgbench sweep %s --dry-run",
+                                in->words[0]);
     if (error->usage)
-        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s (mgbench -e %s --help lists its options)",
-                                error->message, in->words[0]);
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s (mgbench %s %s --help lists its options)",
+                                error->message, in->command->name, in->words[0]);
     return mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", error->text);
 }
 
@@ -68,8 +82,9 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
         mgb_hub_fail(job->hub.hub, mgb_script_error_get(job->script)->message);
     int code =
         status != MGB_OK ? failure_show(in, job->script, status)
-        : in->help       ? help_show(job->script, name)
-        : mgb_script_gave_model(job->script) && !mgb_hub_recorded(job->hub.hub)
+        : in->help       ? help_show(job->script, in->command, name)
+        : is_script_command(in) && mgb_script_gave_model(job->script) &&
+                !mgb_hub_recorded(job->hub.hub)
             ? mgb_cli_complain(in, MGB_EXIT_USAGE,
                                "'%s' is a model and runs nothing; to train it: mgbench run %s",
                                name, name)
@@ -78,18 +93,31 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
     return code;
 }
 
+static bool is_own(const struct mgb_command *command, const char *name)
+{
+    for (const struct mgb_flag *f = command->flags; f && f->name; f++)
+        if (f->name == name)
+            return true;
+    return false;
+}
+
 static enum mgb_status job_open(struct script_job *job, const struct mgb_invocation *in,
                                 const char **flags)
 {
+    int flag_count = 0;
     for (int i = 0; i < in->flag_count; i++)
-        flags[i] = in->flags[i].name;
+        if (!is_own(in->command, in->flags[i].name))
+            flags[flag_count++] = in->flags[i].name;
     MGB_TRY(mgb_cli_hub_open(&job->hub, in, in->words[0], is_file_name(in->words[0])));
+    if (job->use->prepare)
+        job->use->prepare(job->use->context, &job->hub);
     struct mgb_script_settings settings = {.lua_path = in->lua_path,
                                            .lua_path_count = in->lua_path_count,
                                            .words = in->rest,
                                            .word_count = in->rest_count,
                                            .flags = flags,
-                                           .flag_count = in->flag_count,
+                                           .flag_count = flag_count,
+                                           .then = job->use->then,
                                            .help = in->help,
                                            .services = &job->hub.services,
                                            .backend = in->backend,
@@ -101,7 +129,7 @@ static enum mgb_status job_open(struct script_job *job, const struct mgb_invocat
     return status;
 }
 
-static int script_run(struct mgb_invocation *in)
+int mgb_cli_script_run(struct mgb_invocation *in, const struct mgb_cli_script_use *use)
 {
     const char *name = in->words[0];
     if (is_file_name(name) && access(name, R_OK) != 0)
@@ -113,17 +141,24 @@ static int script_run(struct mgb_invocation *in)
     const char **flags = calloc((size_t)in->flag_count + 1, sizeof *flags);
     if (!flags)
         return mgb_cli_complain(in, MGB_EXIT_FAILED, "memory is exhausted");
-    struct script_job job;
+    struct script_job job = {.use = use};
     int code = MGB_EXIT_FAILED;
     if (job_open(&job, in, flags) == MGB_OK) {
         code = job_run(&job, in);
         mgb_script_free(job.script); /* closes its sessions */
+        if (use->finish)
+            code = use->finish(use->context, in, code);
         code = mgb_cli_hub_close(&job.hub, code);
     } else {
         mgb_cli_complain(in, code, "%s", mgb_message_get());
     }
     free(flags);
     return code;
+}
+
+static int script_run(struct mgb_invocation *in)
+{
+    return mgb_cli_script_run(in, &(struct mgb_cli_script_use){0});
 }
 
 const struct mgb_command mgb_command_script = {

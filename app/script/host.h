@@ -36,6 +36,7 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read;
+    const char *then; /* called with what the script gave back; NULL: nothing */
     bool gave_model; /* the script is a file that ends in return nn.model(...) */
     const struct script_services *services; /* NULL: the script can run nothing */
     const char *backend, *machine;          /* of runs that name none */
@@ -97,6 +98,9 @@ void mgb_script_open_coroutine(lua_State *L); /* coroutines that an interrupt re
 void mgb_script_open_require(lua_State *L);   /* require, package */
 void mgb_script_open_flags(lua_State *L);     /* mgb.options; expects the mgb table on the top */
 void mgb_script_open_strict(lua_State *L);    /* undeclared globals are errors; call last */
+
+/* Where the registry keeps what C and the Lua parts lend each other. */
+#define MGB_SCRIPT_LENT "mgb.lent"
 
 /* Runs the Lua parts of mgb and nn; expects nn and mgb on the top, mgb last. */
 void mgb_script_open_library(lua_State *L);

@@ -46,5 +46,5 @@ void mgb_script_open_library(lua_State *L)
         lua_pushvalue(L, mgb + 1);
         lua_call(L, 3, 0);
     }
-    lua_pop(L, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, MGB_SCRIPT_LENT);
 }

@@ -146,6 +146,7 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
 {
     script->limit = settings->memory_limit ? settings->memory_limit : DEFAULT_LIMIT;
     script->help = settings->help;
+    script->then = settings->then;
     script->services = settings->services;
     script->backend = settings->backend ? settings->backend : "auto";
     script->machine = settings->machine;
@@ -218,6 +219,17 @@ struct main_job {
     const char *inner; /* chunk name of a text that is part of the program */
 };
 
+/* Calls the program's text with what the script gave back, which is on the top. */
+static void then_call(lua_State *L, const char *text)
+{
+    if (luaL_loadbufferx(L, text, strlen(text), MGB_SCRIPT_INNER "command", "t") != LUA_OK)
+        lua_error(L);
+    mgb_script_push_usage(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, MGB_SCRIPT_LENT);
+    lua_pushvalue(L, -4);
+    lua_call(L, 3, 0);
+}
+
 static int main_run(lua_State *L)
 {
     struct mgb_script *script = mgb_script_of(L);
@@ -238,9 +250,13 @@ static int main_run(lua_State *L)
         lua_pushstring(L, script->words[i]);
     }
     lua_call(L, script->word_count + (job->inner ? 1 : 0), 1);
+    int given = lua_gettop(L);
     script->gave_model = job->path && luaL_getmetafield(L, -1, "__name") == LUA_TSTRING &&
                          strcmp(lua_tostring(L, -1), "model") == 0;
+    lua_settop(L, given);
     mgb_script_check_flags(L);
+    if (script->then && !job->inner)
+        then_call(L, script->then);
     return 0;
 }
 

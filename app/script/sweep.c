@@ -54,16 +54,16 @@ static void text_set(lua_State *L, const char *key, const char *text)
 
 void mgb_script_read_point(lua_State *L, int index, struct script_point *out)
 {
-    *out = (struct script_point){.sweep = text_field(L, index, "sweep", ""),
-                                 .sweep_settings = text_field(L, index, "sweep_settings", "{}"),
-                                 .settings = text_field(L, index, "settings", "{}"),
-                                 .digest = text_field(L, index, "digest", ""),
-                                 .backend =
-                                     text_field(L, index, "backend", mgb_script_of(L)->backend),
-                                 .point = count_field(L, index, "point", 0),
-                                 .repeat = count_field(L, index, "repetition", 0),
-                                 .position = count_field(L, index, "position", 0),
-                                 .order_seed = count_field(L, index, "order_seed", -1)};
+    *out =
+        (struct script_point){.sweep = text_field(L, index, "sweep", ""),
+                              .sweep_settings = text_field(L, index, "sweep_settings", "{}"),
+                              .settings = text_field(L, index, "settings", "{}"),
+                              .digest = text_field(L, index, "digest", ""),
+                              .backend = text_field(L, index, "backend", mgb_script_of(L)->backend),
+                              .point = count_field(L, index, "point", 0),
+                              .repeat = count_field(L, index, "repetition", 0),
+                              .position = count_field(L, index, "position", 0),
+                              .order_seed = count_field(L, index, "order_seed", -1)};
     lua_getfield(L, index, "own");
     out->own = lua_toboolean(L, -1);
     lua_pop(L, 1);
@@ -188,7 +188,7 @@ static const int64_t *segments_read(lua_State *L, const char *key, int *count)
 static void judged_push(lua_State *L, const struct script_judged *judged)
 {
     lua_createtable(L, 0, 10);
-    number_set(L, "ms_per_example", judged->ms_per_example);
+    number_set(L, "step_ms", judged->step_ms);
     number_set(L, "low_ms", judged->low_ms);
     number_set(L, "high_ms", judged->high_ms);
     number_set(L, "ratio", judged->ratio);
@@ -197,7 +197,7 @@ static void judged_push(lua_State *L, const struct script_judged *judged)
     number_set(L, "floor", judged->floor);
     if (judged->verdict)
         text_set(L, "verdict", judged->verdict);
-    if (judged->reason)
+    if (judged->reason[0])
         text_set(L, "reason", judged->reason);
     lua_pushinteger(L, judged->more_repetitions);
     lua_setfield(L, -2, "more_repetitions");

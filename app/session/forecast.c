@@ -63,13 +63,11 @@ static enum mgb_status keep_seconds(void *context, const struct mgb_value *value
 /* The mean of the same cell's runs, whichever sweep they belong to; NaN when there were none. */
 static double seconds_find(struct mgb_hub *hub, const char *digest)
 {
-    static const char sql[] =
-        "SELECT avg(r.finished_ms - r.started_ms) / 1e3 FROM sweep_point AS p"
-        "  JOIN run AS r ON r.id = p.run_id"
-        " WHERE p.settings_digest = ?1 AND r.outcome IN ('ok', 'oom')";
+    static const char sql[] = "SELECT avg(r.finished_ms - r.started_ms) / 1e3 FROM sweep_point AS p"
+                              "  JOIN run AS r ON r.id = p.run_id"
+                              " WHERE p.settings_digest = ?1 AND r.outcome IN ('ok', 'oom')";
     struct mgb_reader *reader;
-    struct mgb_value parameter = {
-        .kind = MGB_VALUE_TEXT, .text = digest, .size = strlen(digest)};
+    struct mgb_value parameter = {.kind = MGB_VALUE_TEXT, .text = digest, .size = strlen(digest)};
     double seconds = (double)NAN;
     struct mgb_query_sink sink = {&seconds, NULL, keep_seconds};
     if (!hub->options.database || mgb_hub_reader(hub, &reader) != MGB_OK ||

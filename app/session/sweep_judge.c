@@ -1,328 +1,113 @@
-/* See judge.h. What forbids a verdict: other backends without leave, logs with gaps, steps that never settled, variables
- * stored more often than the placement says. */
+/* Verdicts on the cells of a sweep: the repetitions of each against those of what it is measured by. */
 #include "app/session/judge.h"
-
-#include "db/load.h"
+#include "app/session/private.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-struct side_look { /* gathers one side's facts, a row a segment */
-    struct mgb_judgement *out;
-    struct mgb_judged_side *side;
-    const char *name; /* "A" */
-    int64_t machine, model;
-    size_t rows;
-    bool mixed_model;
+struct cells {
+    struct mgb_selection *cell, *base; /* of those with a base first, then of those without */
+    struct mgb_selected *selected;     /* what they are made of */
+    struct mgb_judgement *judgements;
+    int *number; /* in the list of requests */
+    int judged;  /* how many have a base */
 };
 
-static void line_add(char *text, size_t size, const char *separator, const char *format,
-                     va_list args)
+static struct mgb_selection selection_make(struct mgb_selected **free_ones, const int64_t *segments,
+                                           int count)
 {
-    char line[300];
-    size_t used = strlen(text);
-    vsnprintf(line, sizeof line, format, args);
-    if (strstr(text, line) == NULL && used + strlen(separator) + strlen(line) < size)
-        snprintf(text + used, size - used, "%s%s", used ? separator : "", line);
+    struct mgb_selection out = {.segments = *free_ones, .count = (size_t)count};
+    for (int i = 0; i < count; i++)
+        *(*free_ones)++ = (struct mgb_selected){.segment = segments[i], .point = -1};
+    return out;
 }
 
-static void __attribute__((format(printf, 2, 3)))
-refusal_add(struct mgb_judgement *out, const char *format, ...)
+static bool cells_make(struct cells *out, const struct script_judge_request *requests, int count)
 {
-    va_list args;
-    va_start(args, format);
-    line_add(out->refusal, sizeof out->refusal, "; ", format, args);
-    va_end(args);
+    size_t all = 1, n = (size_t)count + 1;
+    for (int i = 0; i < count; i++)
+        all += 2 * (size_t)requests[i].cell_count + (size_t)requests[i].base_count;
+    *out = (struct cells){.cell = calloc(n, sizeof *out->cell),
+                          .base = calloc(n, sizeof *out->base),
+                          .selected = calloc(all, sizeof *out->selected),
+                          .judgements = calloc(n, sizeof *out->judgements),
+                          .number = calloc(n, sizeof *out->number)};
+    if (!out->cell || !out->base || !out->selected || !out->judgements || !out->number)
+        return false;
+    struct mgb_selected *free_ones = out->selected;
+    int at = 0;
+    for (int with_base = 1; with_base >= 0; with_base--) {
+        for (int i = 0; i < count; i++) {
+            const struct script_judge_request *r = &requests[i];
+            if ((r->base_count > 0) != (with_base == 1))
+                continue;
+            out->cell[at] = selection_make(&free_ones, r->cell, r->cell_count);
+            out->base[at] = with_base ? selection_make(&free_ones, r->base, r->base_count)
+                                      : selection_make(&free_ones, r->cell, r->cell_count);
+            out->number[at++] = i;
+        }
+        if (with_base)
+            out->judged = at;
+    }
+    return true;
 }
 
-static void __attribute__((format(printf, 2, 3)))
-remark_add(struct mgb_judgement *out, const char *format, ...)
+static void cells_done(struct cells *cells)
 {
-    va_list args;
-    va_start(args, format);
-    line_add(out->remarks, sizeof out->remarks, "\n", format, args);
-    va_end(args);
+    free(cells->cell);
+    free(cells->base);
+    free(cells->selected);
+    free(cells->judgements);
+    free(cells->number);
 }
 
-static const char *text_of(const struct mgb_value *value)
+static struct script_judged judged_make(const struct mgb_judgement *j, bool has_base)
 {
-    return value->kind == MGB_VALUE_TEXT ? value->text : "";
+    const struct mgb_comparison *c = &j->comparison;
+    const double none = (double)NAN;
+    double scale = 1e-6 * (j->per_example && j->b.global_batch > 0 ? (double)j->b.global_batch : 1);
+    struct script_judged out = {.step_ms = c->b.ns * scale,
+                                .low_ms = c->b.low_ns * scale,
+                                .high_ms = c->b.high_ns * scale,
+                                .ratio = none,
+                                .ratio_low = none,
+                                .ratio_high = none,
+                                .floor = c->floor};
+    if (!has_base)
+        return out;
+    out.ratio = c->ratio;
+    out.ratio_low = c->low;
+    out.ratio_high = c->high;
+    out.verdict = mgb_verdict_name(c->verdict);
+    out.more_repetitions = (int64_t)c->more_repetitions;
+    mgb_judge_reason(out.reason, sizeof out.reason, j);
+    return out;
 }
 
-enum {
-    FACT_RUN,
-    FACT_BACKEND,
-    FACT_SIMULATED,
-    FACT_MACHINE_ID,
-    FACT_MACHINE,
-    FACT_MODEL,
-    FACT_LOG_COMPLETE,
-    FACT_OUTCOME,
-    FACT_OVERSUBSCRIBED,
-    FACT_GLOBAL_BATCH,
-    FACT_STEADY,
-    FACT_NOT_STEADY,
-    FACT_TIMED_STEPS,
-    FACT_DUPLICATES,
-    FACT_LEFTOVERS,
-    FACT_ODD_LOSS,
-    FACT_TARGET_MISSED
-};
-
-static const char facts_sql[] =
-    "SELECT r.id, r.backend, r.simulated, r.machine_id, h.name, r.model_id, r.log_complete, "
-    "s.outcome,"
-    "       s.oversubscribed, s.global_batch, t.steady, t.not_steady, t.timed_steps,"
-    "       (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable <> twin),"
-    "       (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable = twin),"
-    "       (SELECT step FROM step WHERE segment_id = s.id AND loss_status IN ('nan', 'inf', "
-    "'-inf')"
-    "         LIMIT 1),"
-    "       s.target_noise IS NOT NULL AND s.stop_reason = 'time'"
-    "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
-    "  LEFT JOIN segment_stat AS t ON t.segment_id = s.id WHERE s.id = ?";
-
-static void first_row_keep(struct side_look *l, const struct mgb_value *v)
+/* Cells without a base are compared with themselves for their interval, and count for nothing in Holm's correction. */
+static enum mgb_status cells_compare(struct cells *cells, struct mgb_reader *reader, int count)
 {
-    struct mgb_judged_side *side = l->side;
-    snprintf(side->backend, sizeof side->backend, "%s", text_of(&v[FACT_BACKEND]));
-    snprintf(side->machine, sizeof side->machine, "%s", text_of(&v[FACT_MACHINE]));
-    side->simulated = v[FACT_SIMULATED].integer != 0;
-    side->global_batch =
-        v[FACT_GLOBAL_BATCH].kind == MGB_VALUE_INT ? v[FACT_GLOBAL_BATCH].integer : 0;
-    l->machine = v[FACT_MACHINE_ID].integer;
-    l->model = v[FACT_MODEL].integer;
-}
-
-/* What differs within one side: its runs are then no repetitions of one another. */
-static void unlike_note(struct side_look *l, const struct mgb_value *v)
-{
-    struct mgb_judged_side *side = l->side;
-    if (strcmp(side->backend, text_of(&v[FACT_BACKEND])) != 0)
-        refusal_add(l->out, "%s's runs are of several backends", l->name);
-    if (l->machine != v[FACT_MACHINE_ID].integer)
-        remark_add(l->out, "%s's runs are of several machines", l->name);
-    l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL].integer;
-    if (v[FACT_GLOBAL_BATCH].kind != MGB_VALUE_INT ||
-        v[FACT_GLOBAL_BATCH].integer != side->global_batch)
-        side->global_batch = -1;
-}
-
-static void gate_note(struct side_look *l, const struct mgb_value *v)
-{
-    long long run = v[FACT_RUN].integer;
-    if (!v[FACT_LOG_COMPLETE].integer)
-        refusal_add(l->out, "the log of run %lld is incomplete", run);
-    if (v[FACT_STEADY].kind == MGB_VALUE_INT && !v[FACT_STEADY].integer)
-        refusal_add(l->out, "run %lld is not steady%s%s", run,
-                    *text_of(&v[FACT_NOT_STEADY]) ? ": " : "", text_of(&v[FACT_NOT_STEADY]));
-    if (v[FACT_DUPLICATES].integer > 0)
-        refusal_add(l->out, "run %lld stores %lld variable%s twice (mgbench show %lld)", run,
-                    (long long)v[FACT_DUPLICATES].integer,
-                    v[FACT_DUPLICATES].integer == 1 ? "" : "s", run);
-    if (v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer == 0)
-        refusal_add(l->out, "run %lld has no timed steps (%s)", run, text_of(&v[FACT_OUTCOME]));
-}
-
-static void remark_note(struct side_look *l, const struct mgb_value *v)
-{
-    long long run = v[FACT_RUN].integer;
-    const char *outcome = text_of(&v[FACT_OUTCOME]);
-    if (strcmp(outcome, "ok") != 0)
-        remark_add(l->out, "run %lld: %s; its figures are of the steps until then", run, outcome);
-    if (v[FACT_LEFTOVERS].integer > 0)
-        remark_add(l->out, "run %lld leaves copies of %lld variables behind", run,
-                   (long long)v[FACT_LEFTOVERS].integer);
-    if (v[FACT_OVERSUBSCRIBED].kind == MGB_VALUE_INT && v[FACT_OVERSUBSCRIBED].integer)
-        remark_add(l->out,
-                   "%s is oversubscribed: its towers have more threads than there are cores",
-                   l->name);
-    if (v[FACT_ODD_LOSS].kind == MGB_VALUE_INT)
-        remark_add(l->out, "run %lld: the loss is no number from step %lld on", run,
-                   (long long)v[FACT_ODD_LOSS].integer);
-    if (v[FACT_TARGET_MISSED].kind == MGB_VALUE_INT && v[FACT_TARGET_MISSED].integer)
-        remark_add(l->out, "run %lld ran out of time before its noise was below its target", run);
-}
-
-static enum mgb_status facts_take(void *context, const struct mgb_value *v, int count)
-{
-    struct side_look *l = context;
-    (void)count;
-    if (l->rows++ == 0)
-        first_row_keep(l, v);
-    else
-        unlike_note(l, v);
-    gate_note(l, v);
-    remark_note(l, v);
+    struct mgb_judge_options options = {.across_backends = true};
+    MGB_TRY(mgb_judge_cells(cells->judgements, reader, cells->base, cells->cell,
+                            (size_t)cells->judged, &options));
+    for (int i = cells->judged; i < count; i++)
+        MGB_TRY(
+            mgb_judge(&cells->judgements[i], reader, &cells->base[i], &cells->cell[i], &options));
     return MGB_OK;
 }
 
-static enum mgb_status side_look(struct side_look *l, struct mgb_reader *reader,
-                                 const struct mgb_selection *side)
+enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
+                              const struct script_judge_request *requests, int count)
 {
-    struct mgb_query_sink sink = {.context = l, .row = facts_take};
-    for (size_t i = 0; i < side->count; i++) {
-        struct mgb_value id = {.kind = MGB_VALUE_INT, .integer = side->segments[i].segment};
-        if (!side->segments[i].segment)
-            refusal_add(l->out, "run %lld did not begin", (long long)side->segments[i].run);
-        else
-            MGB_TRY(mgb_query_run(reader, facts_sql, &id, 1, &sink));
-    }
-    if (l->mixed_model)
-        remark_add(l->out, "%s's runs are of several models, taken for repetitions of one another",
-                   l->name);
-    return MGB_OK;
-}
-
-static void sides_match(struct mgb_judgement *out, const struct side_look *a,
-                        const struct side_look *b, bool across_backends)
-{
-    if (a->rows == 0 || b->rows == 0)
-        return;
-    bool other =
-        strcmp(out->a.backend, out->b.backend) != 0 || out->a.simulated != out->b.simulated;
-    if (other && !across_backends)
-        refusal_add(out, "A is of backend %s, B of %s; --across-backends allows it", out->a.backend,
-                    out->b.backend);
-    if (!other && a->machine != b->machine)
-        remark_add(out, "A was measured on %s, B on %s: another machine", out->a.machine,
-                   out->b.machine);
-    if (a->model != b->model)
-        remark_add(out, "A and B are other models");
-    out->per_example = out->a.global_batch != out->b.global_batch || out->a.global_batch < 0;
-}
-
-static enum mgb_status floor_take(void *context, const struct mgb_value *v, int count)
-{
-    double *floor = context;
-    (void)count;
-    if (v[0].kind == MGB_VALUE_REAL && v[0].real > *floor)
-        *floor = v[0].real;
-    return MGB_OK;
-}
-
-/* The larger of what the machines of the two sides showed when last asked, and 1 %. */
-static enum mgb_status floor_find(struct mgb_judgement *out, double *floor,
-                                  struct mgb_reader *reader, const struct side_look *a,
-                                  const struct side_look *b)
-{
-    static const char sql[] = "SELECT floor FROM noise_floor WHERE machine_id = ? AND backend = ?"
-                              " ORDER BY measured_ms DESC, id DESC LIMIT 1";
-    const struct side_look *sides[] = {a, b};
-    struct mgb_query_sink sink = {.context = floor, .row = floor_take};
-    *floor = MGB_COMPARE_FLOOR;
-    for (int i = 0; i < 2; i++) {
-        const char *backend = sides[i]->side->backend;
-        struct mgb_value values[] = {
-            {.kind = MGB_VALUE_INT, .integer = sides[i]->machine},
-            {.kind = MGB_VALUE_TEXT, .text = backend, .size = strlen(backend)}};
-        MGB_TRY(mgb_query_run(reader, sql, values, 2, &sink));
-    }
-    out->floor_source = *floor > MGB_COMPARE_FLOOR ? "measured on this machine" : "default";
-    return MGB_OK;
-}
-
-static enum mgb_status side_load(struct mgb_loaded_side *out, struct mgb_reader *reader,
-                                 const struct mgb_selection *side, bool per_example)
-{
-    int count = 0;
-    int64_t *segments = calloc(side->count + 1, sizeof *segments);
-    if (!segments)
-        return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu runs", side->count);
-    for (size_t i = 0; i < side->count; i++)
-        if (side->segments[i].segment)
-            segments[count++] = side->segments[i].segment;
-    enum mgb_status status = per_example ? mgb_side_load_per_example(out, reader, segments, count)
-                                         : mgb_side_load(out, reader, segments, count);
-    free(segments);
-    return status;
-}
-
-static void steps_count(struct mgb_judged_side *out, const struct mgb_side *side)
-{
-    for (size_t i = 0; i < side->count; i++) {
-        int64_t steps = (int64_t)side->repetitions[i].count;
-        out->least_steps = i == 0 || steps < out->least_steps ? steps : out->least_steps;
-        out->most_steps = steps > out->most_steps ? steps : out->most_steps;
-    }
-}
-
-static void location_scale(struct mgb_location *location, double factor)
-{
-    location->ns *= factor;
-    location->low_ns *= factor;
-    location->high_ns *= factor;
-}
-
-static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reader *reader,
-                                     const struct mgb_selection *a, const struct mgb_selection *b,
-                                     double floor)
-{
-    struct mgb_loaded_side first, second = {0};
-    struct mgb_compare_options options = {.floor = floor,
-                                          .single_enough = out->a.simulated && out->b.simulated};
-    MGB_TRY(side_load(&first, reader, a, out->per_example));
-    enum mgb_status status = side_load(&second, reader, b, out->per_example);
-    if (status == MGB_OK)
-        status = mgb_compare(&out->comparison, &first.side, &second.side, &options);
-    if (status == MGB_OK) {
-        steps_count(&out->a, &first.side);
-        steps_count(&out->b, &second.side);
-    }
-    if (status == MGB_OK && out->per_example) { /* they came in ps */
-        location_scale(&out->comparison.a, 1e-3);
-        location_scale(&out->comparison.b, 1e-3);
-    }
-    mgb_side_done(&first);
-    mgb_side_done(&second);
-    return status;
-}
-
-static void verdict_withdraw(struct mgb_comparison *c)
-{
-    c->verdict = MGB_VERDICT_REFUSED;
-    c->p = c->p_adjusted = (double)NAN;
-    c->more_repetitions = 0;
-}
-
-enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
-                          const struct mgb_selection *a, const struct mgb_selection *b,
-                          const struct mgb_judge_options *options)
-{
-    *out = (struct mgb_judgement){.floor_source = "given"};
-    struct side_look first = {.out = out, .side = &out->a, .name = "A"};
-    struct side_look second = {.out = out, .side = &out->b, .name = "B"};
-    double floor = options->floor;
-    MGB_TRY(side_look(&first, reader, a));
-    MGB_TRY(side_look(&second, reader, b));
-    sides_match(out, &first, &second, options->across_backends);
-    if (!(floor > 0))
-        MGB_TRY(floor_find(out, &floor, reader, &first, &second));
-    MGB_TRY(sides_compare(out, reader, a, b, floor));
-    if (*out->refusal)
-        verdict_withdraw(&out->comparison);
-    return MGB_OK;
-}
-
-enum mgb_status mgb_judge_cells(struct mgb_judgement *out, struct mgb_reader *reader,
-                                const struct mgb_selection *a, const struct mgb_selection *b,
-                                size_t count, const struct mgb_judge_options *options)
-{
-    struct mgb_comparison *cells = calloc(count ? count : 1, sizeof *cells);
-    if (!cells)
-        return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
-    enum mgb_status status = MGB_OK;
-    for (size_t i = 0; status == MGB_OK && i < count; i++) {
-        status = mgb_judge(&out[i], reader, a, &b[i], options);
-        cells[i] = out[i].comparison;
-    }
-    if (status == MGB_OK)
-        status = mgb_compare_correct(cells, count);
-    for (size_t i = 0; status == MGB_OK && i < count; i++)
-        out[i].comparison = cells[i];
-    free(cells);
+    struct mgb_reader *reader;
+    struct cells cells;
+    MGB_TRY(mgb_hub_reader(context, &reader));
+    enum mgb_status status =
+        cells_make(&cells, requests, count)
+            ? cells_compare(&cells, reader, count)
+            : mgb_fail(MGB_NO_MEMORY, "comparing %d cells: memory is exhausted", count);
+    for (int i = 0; status == MGB_OK && i < count; i++)
+        out[cells.number[i]] = judged_make(&cells.judgements[i], i < cells.judged);
+    cells_done(&cells);
     return status;
 }

@@ -15,6 +15,8 @@ local function keys_sort(grid)
   return keys
 end
 
+host.sweep_keys = keys_sort
+
 local function grid_check(grid)
   local kinds = {}
   for key, values in pairs(grid) do

@@ -1,0 +1,33 @@
+-- What mgbench sweep makes of a file that gives back a table: the sweep that it describes, and its table. Called with a
+-- function that refuses, what C and the Lua parts lend each other, and what the file gave back.
+local _, host, value = ...
+
+if type(value) ~= "table" or getmetatable(value) ~= nil or value.grid == nil then return end
+
+local options = {}
+for name, option in pairs(value) do options[name] = option end
+options.repeats = options.repeats or 5
+local rows = mgb.sweep(options)
+
+local columns = host.sweep_keys(options.grid)
+for _, name in ipairs{ "step_ms", "examples_per_s", "speedup", "speedup_low", "speedup_high", "efficiency", "verdict", "outcome" } do
+  if options.repeats > 1 or not (name == "verdict" or name:find("^speedup_")) then columns[#columns + 1] = name end
+end
+mgb.table(rows, columns)
+if not host.is_text or rows[1] == nil or rawget(rows[1], "planned") then return end
+
+-- Under the table: what its words mean, and why a cell has no answer.
+if options.repeats == 1 then print("One repetition a cell: intervals of speed-ups and verdicts need repeats = 5.") end
+print("speedup: time an example of the baseline (one GPU, same batch) / of the cell; efficiency: speedup / GPUs")
+local told, floor = {}, nil
+for _, row in ipairs(rows) do
+  local over = row.over
+  floor = floor or over and over.floor
+  if over and over.reason and not told[row.label] then
+    told[row.label] = true
+    print(("  %s: %s: %s"):format(row.label, over.verdict, over.reason))
+  end
+end
+if floor then
+  print(("[low, high]: 95 %%; differences up to %s %% count as none"):format(host.number_text(100 * floor)))
+end
