@@ -53,8 +53,7 @@ static int format_settle(enum mgb_export_format *out, const struct mgb_invocatio
     return -1;
 }
 
-/* The file is the database itself, or belongs to it. */
-static bool is_database(const char *file, const char *database)
+bool mgb_cli_export_is_database(const char *file, const char *database)
 {
     static const char *const endings[] = {"", "-wal", "-shm", ".lock"};
     struct stat ours, theirs;
@@ -82,7 +81,7 @@ static enum mgb_status file_write(struct mgb_export *writer, const char *path, c
                                   const char *sql)
 {
     struct mgb_export_file file;
-    if (is_database(path, database))
+    if (mgb_cli_export_is_database(path, database))
         return mgb_fail(MGB_INVALID, "--out: %s is the results database itself", path);
     MGB_TRY(mgb_export_file_open(&file, path));
     writer->out = file.out;

@@ -9,4 +9,7 @@
 enum mgb_status mgb_cli_export_settle(char **sql, const struct mgb_invocation *in,
                                       const char *database, bool brief);
 
+/* The file is the results database itself, or belongs to it. */
+bool mgb_cli_export_is_database(const char *file, const char *database);
+
 #endif
