@@ -81,6 +81,9 @@ enum mgb_status mgb_store_put_note(struct mgb_store *store, int64_t run, const c
 enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const char *name);
 /* Given a name again, the baseline moves. */
 enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment);
+/* MGB_MISSING: there was none. */
+enum mgb_status mgb_store_delete_tag(struct mgb_store *store, int64_t run, const char *name);
+enum mgb_status mgb_store_delete_baseline(struct mgb_store *store, const char *name);
 /* Deletes a run with all that belongs to it; refuses one that is active. */
 enum mgb_status mgb_store_delete_run(struct mgb_store *store, int64_t run);
 

@@ -122,3 +122,34 @@ enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name
     MGB_TRY(mgb_store_begin(store, __func__));
     return mgb_store_end(store, baseline_put(store, name, segment));
 }
+
+/* Deletes the row of a literal statement whose last parameter is `name`; MGB_MISSING when there is none. `run` is bound
+ * before it unless 0. */
+static enum mgb_status named_delete(struct mgb_store *store, const char *sql, int64_t run,
+                                    const char *name)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &store->sql, sql));
+    if (run)
+        mgb_bind_int(&put, run);
+    mgb_bind_text(&put, name);
+    MGB_TRY(mgb_statement_run(&put));
+    if (sqlite3_changes(store->sql.handle) > 0)
+        return MGB_OK;
+    return run ? mgb_fail(MGB_MISSING, "run %lld has no tag '%s'", (long long)run, name)
+               : mgb_fail(MGB_MISSING, "there is no baseline '%s'", name);
+}
+
+enum mgb_status mgb_store_delete_tag(struct mgb_store *store, int64_t run, const char *name)
+{
+    static const char sql[] = "DELETE FROM tag WHERE run_id = ? AND name = ?";
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, named_delete(store, sql, run, name));
+}
+
+enum mgb_status mgb_store_delete_baseline(struct mgb_store *store, const char *name)
+{
+    static const char sql[] = "DELETE FROM baseline WHERE name = ?";
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, named_delete(store, sql, 0, name));
+}
