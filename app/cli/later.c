@@ -10,7 +10,6 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"scaling", "mgbench query 'select * from scaling', or mgbench -e scaling.lua"},
     {"plot", "mgbench query with --csv, and a plotting program"},
     {"report", "mgbench query over run_summary, phase_share and placement"},
-    {"trace", "mgbench query over the table task; a script asks for steps with trace_every"},
     {"merge", "sqlite3 with ATTACH"},
     {"rm", "sqlite3 with PRAGMA foreign_keys = ON; DELETE FROM run WHERE id = ..."},
     {"vacuum", "sqlite3 with VACUUM"},
