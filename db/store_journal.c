@@ -79,7 +79,7 @@ static enum mgb_status journal_old(struct mgb_store *store, const char *network)
              "%s lies on a file system (%s) without safe shared memory: readers wait while steps "
              "are saved; a local file (--db) is better",
              store->sql.path, network ? network : "WAL refused");
-    return mgb_sql_run(&store->sql, "PRAGMA synchronous = FULL");
+    return mgb_sql_run(&store->sql, "PRAGMA synchronous = EXTRA");
 }
 
 /* WAL lets readers look on while we write. It needs shared memory: where that is not to be had, the old journal does. */

@@ -45,10 +45,9 @@ static int fault_of(enum faulty_kind kind, bool *half)
     return code;
 }
 
-static void event_add(sqlite3_file *file, enum faulty_event_kind kind, const void *data, int size,
-                      int64_t offset)
+static void event_add_to(int logged, enum faulty_event_kind kind, const void *data, int size,
+                         int64_t offset)
 {
-    int logged = ((struct faulty_file *)file)->logged;
     pthread_mutex_lock(&mutex);
     if (logged >= 0 && log_path[0]) {
         if (event_count == event_room) {
@@ -68,6 +67,12 @@ static void event_add(sqlite3_file *file, enum faulty_event_kind kind, const voi
         }
     }
     pthread_mutex_unlock(&mutex);
+}
+
+static void event_add(sqlite3_file *file, enum faulty_event_kind kind, const void *data, int size,
+                      int64_t offset)
+{
+    event_add_to(((struct faulty_file *)file)->logged, kind, data, size, offset);
 }
 
 static int file_close(sqlite3_file *file)
@@ -109,8 +114,9 @@ static int file_sync(sqlite3_file *file, int flags)
     int code = fault_of(FAULTY_SYNC, NULL);
     if (code)
         return code;
+    (void)flags;
     event_add(file, FAULTY_EVENT_SYNC, NULL, 0, 0);
-    return real_of(file)->pMethods->xSync(real_of(file), flags);
+    return SQLITE_OK; /* the machine does not fail: a real one would only take time */
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size)
@@ -217,6 +223,19 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     return code;
 }
 
+/* The directory's sync is not done either. */
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    pthread_mutex_lock(&mutex);
+    int logged = logged_as(name);
+    pthread_mutex_unlock(&mutex);
+    int code = real_vfs->xDelete(real_vfs, name, 0);
+    if (code == SQLITE_OK)
+        event_add_to(logged, FAULTY_EVENT_DELETE, NULL, 0, sync);
+    return code;
+}
+
 void faulty_install(void)
 {
     static sqlite3_vfs vfs;
@@ -228,6 +247,7 @@ void faulty_install(void)
     vfs.zName = "faulty";
     vfs.szOsFile += (int)sizeof(struct faulty_file);
     vfs.xOpen = vfs_open;
+    vfs.xDelete = vfs_delete;
     sqlite3_vfs_register(&vfs, 1);
 }
 

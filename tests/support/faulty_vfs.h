@@ -1,5 +1,5 @@
 /* An SQLite VFS over the system's own that fails, tears, refuses or logs what is asked of it. Once installed it is the
- * default of the test process, so that a store opens through it without knowing. Thread-safe. */
+ * default of the test process, so that a store opens through it without knowing. Syncs are counted and logged, and skipped. Thread-safe. */
 #ifndef TESTS_SUPPORT_FAULTY_VFS_H
 #define TESTS_SUPPORT_FAULTY_VFS_H
 
@@ -37,13 +37,19 @@ int64_t faulty_failures(void);
 
 /* ---- the log of what changed the files: the power-cut model reads it ---- */
 
-enum faulty_event_kind { FAULTY_EVENT_WRITE, FAULTY_EVENT_TRUNCATE, FAULTY_EVENT_SYNC };
+enum faulty_event_kind {
+    FAULTY_EVENT_WRITE,
+    FAULTY_EVENT_TRUNCATE,
+    FAULTY_EVENT_SYNC,
+    FAULTY_EVENT_DELETE
+};
 
 struct faulty_event {
     enum faulty_event_kind kind;
-    int file;       /* 0: the database, 1: its write-ahead log, 2: its journal */
-    int64_t offset; /* of a write; the size after a truncation */
-    size_t size;    /* of a write */
+    int file; /* 0: the database, 1: its write-ahead log, 2: its journal */
+    int64_t
+        offset; /* of a write; the size after a truncation; of a deletion: 1 if the folder was synced */
+    size_t size; /* of a write */
     unsigned char *data;
 };
 
