@@ -201,7 +201,7 @@ CREATE TABLE segment_stat (
     mean_ns         INTEGER,          -- timed_ns / timed_steps
     min_ns          INTEGER,          -- fastest timed step
     max_ns          INTEGER,          -- slowest timed step
-    ci95_low_ns     INTEGER,          -- 95 % interval of the median; NULL below 6 timed steps
+    ci95_low_ns     INTEGER,          -- 95 % interval of the median; NULL below 20 timed steps
     ci95_high_ns    INTEGER,          -- its upper end
     interval_method TEXT,             -- how the interval was computed
     steady          INTEGER CHECK (steady IN (0, 1)), -- NULL: nobody judged
@@ -211,7 +211,9 @@ CREATE TABLE segment_stat (
     drift           REAL,             -- second half of the timed steps over the first, medians, less 1; NULL: too few
     not_steady      TEXT,             -- why steady is 0
     outliers_mild   INTEGER,          -- steps beyond 1.5 interquartile ranges, see outlier
-    outliers_far    INTEGER           -- steps beyond 3 of them
+    outliers_far    INTEGER,          -- steps beyond 3 of them
+    first_step_ns   INTEGER,          -- wall time of the segment's very first step, warm-up or not
+    first_step_cause TEXT             -- what of it was longer than in the timed steps; NULL: nothing, or not known
 ) STRICT;
 
 -- Every step, none dropped.
@@ -254,14 +256,15 @@ CREATE TABLE step_device (
     PRIMARY KEY (segment_id, step, device)
 ) STRICT, WITHOUT ROWID;
 
--- Timed steps that took unusually short or long (Tukey's fences over the timed steps). They stay in every figure.
+-- Timed steps that took unusually short or long (Tukey's fences over the timed steps), the 1000 farthest of a segment; the
+-- counts in segment_stat are of all. They stay in every figure.
 CREATE TABLE outlier (
     segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     step       INTEGER NOT NULL, -- index in the run, from 0
     side       TEXT NOT NULL CHECK (side IN ('low', 'high')), -- shorter or longer than the others
     far        INTEGER NOT NULL CHECK (far IN (0, 1)), -- 1: beyond 3 interquartile ranges, else beyond 1.5
     ratio      REAL NOT NULL,    -- its wall time over the median
-    cause      TEXT,             -- what grew with it, "sum on /cpu:0", "throttle: thermal"; NULL: not known
+    cause      TEXT,             -- what grew with it, "sum on /cpu:0 +12.3 ms", "throttle: thermal on /gpu:0; ..."; NULL: not known
     PRIMARY KEY (segment_id, step)
 ) STRICT, WITHOUT ROWID;
 

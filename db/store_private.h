@@ -62,9 +62,10 @@ void mgb_store_checkpoint(struct mgb_store *store);
 enum mgb_status mgb_store_hold(struct mgb_store *store);
 void mgb_store_release(struct mgb_store *store);
 
-/* Inside a transaction. Figures of a segment from its step rows, stored and returned. */
+/* Inside a transaction. Figures of a segment from its step rows, stored and returned, with its outliers; of an automatic
+ * warm-up, the flags of its steps. Of `end`: steady, ring_waits, auto_warmup; zeroed where nobody knows. */
 enum mgb_status mgb_store_boil(struct mgb_record_segment_stat *out, struct mgb_store *store,
-                               int64_t segment, struct mgb_maybe_int steady);
+                               int64_t segment, const struct mgb_record_segment_end *end);
 /* Inside a transaction. Ends what is still running of a run. */
 enum mgb_status mgb_store_end_segments(struct mgb_store *store, int64_t run,
                                        enum mgb_outcome outcome, struct mgb_maybe_int finished_ms);

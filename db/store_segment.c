@@ -119,7 +119,7 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
     MGB_TRY(mgb_statement_run(&update));
     if (sqlite3_changes(store->sql.handle) == 0)
         return mgb_fail(MGB_MISSING, "%s has no segment %lld", store->sql.path, (long long)segment);
-    return mgb_store_boil(stat, store, segment, end->steady);
+    return mgb_store_boil(stat, store, segment, end);
 }
 
 enum mgb_status mgb_store_finish_segment(struct mgb_record_segment_stat *stat,
@@ -169,6 +169,6 @@ enum mgb_status mgb_store_end_segments(struct mgb_store *store, int64_t run,
         mgb_bind_maybe_int(&update, finished_ms);
         mgb_bind_int(&update, segment);
         MGB_TRY(mgb_statement_run(&update));
-        MGB_TRY(mgb_store_boil(&stat, store, segment, (struct mgb_maybe_int){0}));
+        MGB_TRY(mgb_store_boil(&stat, store, segment, &(struct mgb_record_segment_end){0}));
     }
 }

@@ -9,6 +9,8 @@ ALTER TABLE segment_stat ADD COLUMN drift REAL;
 ALTER TABLE segment_stat ADD COLUMN not_steady TEXT;
 ALTER TABLE segment_stat ADD COLUMN outliers_mild INTEGER;
 ALTER TABLE segment_stat ADD COLUMN outliers_far INTEGER;
+ALTER TABLE segment_stat ADD COLUMN first_step_ns INTEGER;
+ALTER TABLE segment_stat ADD COLUMN first_step_cause TEXT;
 ALTER TABLE task ADD COLUMN task INTEGER;
 ALTER TABLE task ADD COLUMN waits_for TEXT;
 CREATE TABLE task_memory (
@@ -28,7 +30,7 @@ CREATE TABLE outlier (
     side       TEXT NOT NULL CHECK (side IN ('low', 'high')), -- shorter or longer than the others
     far        INTEGER NOT NULL CHECK (far IN (0, 1)), -- 1: beyond 3 interquartile ranges, else beyond 1.5
     ratio      REAL NOT NULL,    -- its wall time over the median
-    cause      TEXT,             -- what grew with it, "sum on /cpu:0", "throttle: thermal"; NULL: not known
+    cause      TEXT,             -- what grew with it, "sum on /cpu:0 +12.3 ms", "throttle: thermal on /gpu:0; ..."; NULL: not known
     PRIMARY KEY (segment_id, step)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE noise_floor (
