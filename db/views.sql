@@ -189,6 +189,13 @@ SELECT r.id AS run_id,
             ELSE (SELECT sum(examples) * 1e9 / nullif(sum(wall_ns), 0)
                     FROM step WHERE segment_id = s.id AND warmup = 0) END AS examples_per_s,
        st.steady,
+       st.not_steady,
+       st.noise, -- half width of the interval over the median
+       st.unaccounted_ns / 1e6 AS unaccounted_ms,
+       st.outliers_mild,
+       st.outliers_far,
+       s.stop_reason,
+       s.warmup_rule,
        -- the fullest device of the kind; a simulated run has no measured peak, there the plan's is shown
        (SELECT max(CASE r.simulated WHEN 1 THEN planned_bytes ELSE peak_bytes END)
           FROM memory_total WHERE segment_id = s.id AND device LIKE '%/gpu:%') AS gpu_peak_bytes,
@@ -201,6 +208,12 @@ SELECT r.id AS run_id,
        s.outcome,
        s.message,
        r.outcome AS run_outcome,
+       r.log_complete,
+       -- NULL: not a point of a sweep
+       (SELECT w.name FROM sweep_point AS p JOIN sweep AS w ON w.id = p.sweep_id
+         WHERE p.run_id = r.id ORDER BY p.sweep_id DESC LIMIT 1) AS sweep,
+       (SELECT p.point FROM sweep_point AS p WHERE p.run_id = r.id ORDER BY p.sweep_id DESC LIMIT 1) AS sweep_point,
+       (SELECT group_concat(t.name, ',') FROM tag AS t WHERE t.run_id = r.id) AS tags, -- in order of names
        r.machine_id,
        r.model_id
   FROM segment AS s
@@ -212,7 +225,7 @@ SELECT r.id AS run_id,
 -- Speed-up (median time an example of the baseline by that of the segment, so that one stalled step changes nothing) and
 -- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is the newest one-GPU
 -- segment that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch:
--- per GPU in weak scaling, in all in strong scaling. NULL without one.
+-- per GPU in weak scaling, in all in strong scaling. NULL without one. `definition` says what the efficiency is.
 CREATE VIEW scaling AS
 WITH rated AS (
     SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.batch_mode,
@@ -238,7 +251,11 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
        b.segment_id AS baseline_segment_id,
        b.examples_per_s AS baseline_examples_per_s,
        b.example_ns / nullif(x.example_ns, 0) AS speedup,
-       b.example_ns / nullif(x.example_ns, 0) / x.gpus AS efficiency
+       b.example_ns / nullif(x.example_ns, 0) / x.gpus AS efficiency,
+       CASE x.batch_mode
+           WHEN 'weak' THEN 'weak: time(1 GPU, b) / time(N GPUs, N b)'
+           WHEN 'strong' THEN 'strong: time(1 GPU, B) / (N time(N GPUs, B))'
+       END AS definition
   FROM rated AS x
   JOIN model AS m ON m.id = x.model_id
   JOIN machine AS h ON h.id = x.machine_id
@@ -247,6 +264,54 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
        AND b.simulated = x.simulated AND b.precision IS x.precision AND b.batch_mode IS x.batch_mode
        AND b.batch IS x.batch
  WHERE x.gpus >= 1;
+
+-- What merging costs: the median step of a segment that ended well, less that of the newest `independent` one (towers that
+-- exchange nothing) of the same model, options, machine, backend, precision, GPUs and batch. NULL without one; may be
+-- negative by noise.
+CREATE VIEW exchange AS
+WITH rated AS (
+    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy, s.gpus,
+           s.cpu_relocation, s.cpu_merge, s.batch_mode, s.batch_per_gpu, s.global_batch, st.median_ns
+      FROM segment AS s
+      JOIN run AS r ON r.id = s.run_id
+      JOIN segment_stat AS st ON st.segment_id = s.id
+     WHERE s.outcome = 'ok' AND st.median_ns > 0
+),
+apart AS (
+    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, gpus, global_batch
+                                 ORDER BY segment_id DESC) AS age
+      FROM rated
+     WHERE strategy = 'independent'
+)
+SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.name AS machine, x.backend, x.simulated,
+       x.precision, x.strategy, x.cpu_relocation, x.cpu_merge, x.batch_mode, x.batch_per_gpu, x.global_batch, x.gpus,
+       x.median_ns / 1e6 AS step_ms_median,
+       b.segment_id AS independent_segment_id,
+       b.median_ns / 1e6 AS independent_step_ms_median,
+       (x.median_ns - b.median_ns) / 1e6 AS exchange_ms,
+       (x.median_ns - b.median_ns) * 1.0 / x.median_ns AS exchange_share
+  FROM rated AS x
+  JOIN model AS m ON m.id = x.model_id
+  JOIN machine AS h ON h.id = x.machine_id
+  LEFT JOIN apart AS b
+    ON b.age = 1 AND b.model_id = x.model_id AND b.machine_id = x.machine_id AND b.backend = x.backend
+       AND b.simulated = x.simulated AND b.precision IS x.precision AND b.gpus IS x.gpus
+       AND b.global_batch IS x.global_batch
+ WHERE x.strategy <> 'independent' AND x.gpus >= 1;
+
+-- The first step of a segment beside its median step: loading, allocating and tuning are paid there. `cause` is the phase
+-- and device that took longer than usual, from 1.5 medians on.
+CREATE VIEW first_step AS
+SELECT s.run_id,
+       s.id AS segment_id,
+       s.first_step AS step,
+       st.first_step_ns / 1e6 AS step_ms,
+       st.median_ns / 1e6 AS step_ms_median,
+       st.first_step_ns * 1.0 / nullif(st.median_ns, 0) AS ratio,
+       st.first_step_cause AS cause
+  FROM segment AS s
+  JOIN segment_stat AS st ON st.segment_id = s.id
+ WHERE st.first_step_ns IS NOT NULL;
 
 -- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well. What
 -- the model's own device scopes say belongs to it; segments for which another place was asked are in none of the four.

@@ -65,9 +65,14 @@ static const struct {
      "global_batch cpu_relocation cpu_merge weights_at join_at loss_at sum_at update_at relocation "
      "allreduce bucket_mib overlap wire_type staged stale peer_access pinned bn precision "
      "recompute "
-     "graph logical gpu_memory_bytes threads hosts tower_rows warmup_rule warmup_steps outcome"},
+     "graph logical gpu_memory_bytes threads hosts tower_rows warmup_rule warmup_steps outcome "
+     "target_noise max_time_ns stop_reason ring_waits"},
     {"segment_stat", "segment_id median_ns p5_ns p95_ns p99_ns mean_ns ci95_low_ns ci95_high_ns "
-                     "interval_method steady unaccounted_ns"},
+                     "interval_method steady unaccounted_ns noise interval_seed drift not_steady "
+                     "outliers_mild outliers_far first_step_ns first_step_cause"},
+    {"outlier", "segment_id step side far ratio cause"},
+    {"task_memory", "segment_id step device category at_ns bytes"},
+    {"noise_floor", "machine_id backend measured_ms floor comparisons false_verdicts settings"},
     {"step", "segment_id step epoch warmup start_ns wall_ns loss examples"},
     {"metric", "segment_id step split name value"},
     {"step_device",
@@ -75,7 +80,8 @@ static const struct {
      "fetch_exposed_ns forward_busy_ns forward_exposed_ns backward_busy_ns backward_exposed_ns "
      "join_busy_ns join_exposed_ns sum_busy_ns sum_exposed_ns update_busy_ns update_exposed_ns "
      "wait_busy_ns wait_exposed_ns"},
-    {"task", "segment_id step device queue kind phase name start_ns duration_ns bytes"},
+    {"task", "segment_id step device queue kind phase name start_ns duration_ns bytes task "
+             "waits_for"},
     {"memory", "segment_id device category planned_bytes peak_bytes"},
     {"traffic", "segment_id from_device to_device bytes_per_step time_per_step_ns"},
     {"variable", "segment_id name scope shape type bytes device role storage_id"},
@@ -97,8 +103,13 @@ static const struct {
      "recompute "
      "graph logical gpu_memory_bytes threads hosts steps step_ms_median step_ms_p95 step_ms_mean "
      "step_ms_ci95_low step_ms_ci95_high examples_per_s gpu_peak_bytes cpu_peak_bytes "
-     "duplicate_count duplicate_bytes loss_last outcome"},
-    {"scaling", "model model_options machine backend precision batch_mode gpus speedup efficiency"},
+     "duplicate_count duplicate_bytes loss_last outcome steady not_steady noise unaccounted_ms "
+     "outliers_mild outliers_far stop_reason warmup_rule sweep sweep_point tags log_complete"},
+    {"scaling", "model model_options machine backend precision batch_mode gpus speedup efficiency "
+                "definition"},
+    {"exchange", "run_id segment_id model gpus global_batch step_ms_median independent_segment_id "
+                 "independent_step_ms_median exchange_ms exchange_share"},
+    {"first_step", "run_id segment_id step step_ms step_ms_median ratio cause"},
     {"placement", "model machine backend simulated precision strategy gpus batch_per_gpu "
                   "global_batch reloc_off_merge_cpu reloc_off_merge_gpu reloc_on_merge_cpu "
                   "reloc_on_merge_gpu"},
