@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,11 +63,31 @@ void mgb_lock_name_run(struct mgb_lock *lock, int64_t run)
         return;
 }
 
+/* Between its opening and its locking the file may have been removed (sealing does): a lock on a file without a name
+ * excludes nobody. *again: another one was opened, to be locked. */
+static enum mgb_status name_check(bool *again, struct mgb_lock *lock)
+{
+    struct stat ours, named;
+    *again = fstat(lock->fd, &ours) != 0 || stat(lock->path, &named) != 0 ||
+             ours.st_dev != named.st_dev || ours.st_ino != named.st_ino;
+    if (!*again)
+        return MGB_OK;
+    close(lock->fd);
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    return lock->fd >= 0
+               ? MGB_OK
+               : mgb_fail(MGB_IO, "cannot make the lock file %s: %s", lock->path, strerror(errno));
+}
+
 enum mgb_status mgb_lock_take(struct mgb_lock *lock, const char *database, int64_t wait_ms)
 {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     for (int64_t waited = 0;; waited += POLL_MS) {
         if (fcntl(lock->fd, F_OFD_SETLK, &all) == 0) {
+            bool again;
+            MGB_TRY(name_check(&again, lock));
+            if (again)
+                continue;
             mgb_lock_name_run(lock, 0);
             return MGB_OK;
         }

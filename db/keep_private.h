@@ -1,0 +1,18 @@
+/* What the files of keep share. Internal to db/. */
+#ifndef MGB_DB_KEEP_PRIVATE_H
+#define MGB_DB_KEEP_PRIVATE_H
+
+#include "db/keep.h"
+
+/* A file that is there, with the writer lock held. */
+enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
+                              const struct mgb_keep_options *options);
+/* Gives the lock back; returns `status` with its message. */
+enum mgb_status mgb_keep_close(struct mgb_store *store, enum mgb_status status);
+
+/* MGB_IO when the disk of `path` lacks `needed` bytes; `what` is being done to it. */
+enum mgb_status mgb_keep_room(const char *what, const char *path, int64_t needed,
+                              const struct mgb_keep_options *options);
+char *mgb_keep_folder(const char *path); /* to be freed */
+
+#endif

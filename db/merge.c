@@ -1,0 +1,474 @@
+/* Which rows are carried from one results file to another, and what they become there; see merge.h. */
+#include "db/merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "db/liveness.h"
+#include "db/lock.h"
+#include "db/merge_private.h"
+#include "db/store_private.h"
+
+enum {
+    T_MACHINE,
+    T_DEVICE,
+    T_LINK,
+    T_NOISE_FLOOR,
+    T_MODEL,
+    T_RUN,
+    T_SAMPLE,
+    T_SWEEP,
+    T_SWEEP_POINT,
+    T_TAG,
+    T_NOTE,
+    T_SEGMENT,
+    T_FIRST_OF_SEGMENT, /* from here on rows of a segment */
+    T_STEP = T_FIRST_OF_SEGMENT,
+    T_STEP_DEVICE,
+    T_SEGMENT_STAT,
+    T_OUTLIER,
+    T_METRIC,
+    T_TASK,
+    T_TASK_MEMORY,
+    T_MEMORY,
+    T_MEMORY_TOTAL,
+    T_TRAFFIC,
+    T_VARIABLE,
+    T_DUPLICATE,
+    TABLES
+};
+
+/* Every table but baseline, which is settled by name. */
+static const struct mgb_merge_table tables[TABLES] = {
+    [T_MACHINE] = {.name = "machine", .key = "id", .own_id = "id", .unique = {"key"}},
+    [T_DEVICE] = {.name = "device", .key = "machine_id", .newer = "seen_ms"},
+    [T_LINK] = {.name = "link", .key = "machine_id", .newer = "seen_ms"},
+    [T_NOISE_FLOOR] = {.name = "noise_floor",
+                       .key = "machine_id",
+                       .own_id = "id",
+                       .unique = {"machine_id", "backend", "measured_ms", "settings"}},
+    [T_MODEL] = {.name = "model",
+                 .key = "id",
+                 .own_id = "id",
+                 .unique = {"name", "options", "graph_digest"}},
+    [T_RUN] = {.name = "run", .key = "id", .own_id = "id"},
+    [T_SAMPLE] = {.name = "sample", .key = "run_id", .own_id = "id"},
+    [T_SWEEP] = {.name = "sweep", .key = "id", .own_id = "id"},
+    [T_SWEEP_POINT] = {.name = "sweep_point",
+                       .key = "run_id",
+                       .unique = {"sweep_id", "point", "repeat", "run_id"}},
+    [T_TAG] = {.name = "tag", .key = "run_id", .unique = {"run_id", "name"}},
+    [T_NOTE] = {.name = "note",
+                .key = "run_id",
+                .own_id = "id",
+                .unique = {"run_id", "at_ms", "text"}},
+    [T_SEGMENT] = {.name = "segment", .key = "id", .own_id = "id"},
+    [T_STEP] = {.name = "step", .key = "segment_id"},
+    [T_STEP_DEVICE] = {.name = "step_device", .key = "segment_id"},
+    [T_SEGMENT_STAT] = {.name = "segment_stat", .key = "segment_id"},
+    [T_OUTLIER] = {.name = "outlier", .key = "segment_id"},
+    [T_METRIC] = {.name = "metric", .key = "segment_id", .own_id = "id"},
+    [T_TASK] = {.name = "task", .key = "segment_id", .own_id = "id"},
+    [T_TASK_MEMORY] = {.name = "task_memory", .key = "segment_id"},
+    [T_MEMORY] = {.name = "memory", .key = "segment_id"},
+    [T_MEMORY_TOTAL] = {.name = "memory_total", .key = "segment_id"},
+    [T_TRAFFIC] = {.name = "traffic", .key = "segment_id"},
+    [T_VARIABLE] = {.name = "variable", .key = "segment_id", .own_id = "id"},
+    [T_DUPLICATE] = {.name = "duplicate", .key = "segment_id", .own_id = "id"},
+};
+
+struct merge {
+    struct mgb_merge_work work;
+    struct mgb_merge_counts *counts; /* of all files */
+    struct mgb_merge_counts now;     /* of the open transaction */
+    struct mgb_store *store;
+    struct mgb_sql source;
+    struct mgb_merge_copier copiers[TABLES];
+};
+
+static enum mgb_status copy(int64_t *count, struct merge *m, int table, int64_t key)
+{
+    return mgb_merge_copy(count, &m->copiers[table], &m->work, key);
+}
+
+static void say(const struct merge *m, const char *line)
+{
+    if (m->work.options->say)
+        m->work.options->say(m->work.options->context, line);
+}
+
+/* The row numbers that a question about one number gives, in order. */
+static enum mgb_status numbers_ask(struct mgb_merge_ids *out, struct mgb_sql *sql, const char *text,
+                                   int64_t value)
+{
+    struct mgb_statement ask;
+    MGB_TRY(mgb_sql_prepare(&ask, sql, text));
+    if (strchr(text, '?'))
+        mgb_bind_int(&ask, value);
+    for (;;) {
+        bool row;
+        MGB_TRY(mgb_statement_step(&row, &ask));
+        if (!row)
+            return MGB_OK;
+        enum mgb_status status = mgb_merge_ids_add(out, mgb_column_int(&ask, 0), 0);
+        if (status != MGB_OK) {
+            mgb_statement_reset(&ask);
+            return status;
+        }
+    }
+}
+
+static void ids_done(struct mgb_merge_ids *ids)
+{
+    free(ids->from);
+    free(ids->to);
+    *ids = (struct mgb_merge_ids){0};
+}
+
+/* Asks both files: the values of `source_text` for `from` are the parameters of `target_text`, whose first column is the
+ * row number in the target; 0: no such row. */
+static enum mgb_status twin_find(int64_t *to, struct merge *m, const char *source_text,
+                                 const char *target_text, int64_t from)
+{
+    struct mgb_statement read, find;
+    bool row;
+    *to = 0;
+    MGB_TRY(mgb_sql_prepare(&read, &m->source, source_text));
+    mgb_bind_int(&read, from);
+    MGB_TRY(mgb_statement_step(&row, &read));
+    if (!row)
+        return mgb_fail(MGB_CORRUPT, "%s: a row that others name is not there", m->source.path);
+    enum mgb_status status = mgb_sql_prepare(&find, &m->store->sql, target_text);
+    for (int i = 0; status == MGB_OK && i < sqlite3_column_count(read.compiled); i++) {
+        sqlite3_bind_value(find.compiled, i + 1, sqlite3_column_value(read.compiled, i));
+        find.bound++;
+    }
+    if (status == MGB_OK)
+        status = mgb_statement_step(&row, &find);
+    if (status == MGB_OK && row) {
+        *to = mgb_column_int(&find, 0);
+        mgb_statement_reset(&find);
+    }
+    mgb_statement_reset(&read);
+    return status;
+}
+
+static enum mgb_status machine_carry(struct merge *m, int64_t from)
+{
+    int64_t to;
+    MGB_TRY(copy(&m->now.machines, m, T_MACHINE, from));
+    MGB_TRY(twin_find(&to, m, "SELECT key FROM machine WHERE id = ?",
+                      "SELECT id FROM machine WHERE key = ?", from));
+    MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_MACHINE], from, to));
+    MGB_TRY(copy(NULL, m, T_DEVICE, from));
+    MGB_TRY(copy(NULL, m, T_LINK, from));
+    return copy(&m->now.noise_floors, m, T_NOISE_FLOOR, from);
+}
+
+static enum mgb_status model_carry(struct merge *m, int64_t from)
+{
+    int64_t to;
+    if (mgb_merge_ids_find(&to, &m->work.ids[MGB_MERGE_MODEL], from))
+        return MGB_OK;
+    MGB_TRY(copy(&m->now.models, m, T_MODEL, from));
+    MGB_TRY(twin_find(&to, m, "SELECT name, options, graph_digest FROM model WHERE id = ?",
+                      "SELECT id FROM model WHERE name = ? AND options = ? AND graph_digest = ?",
+                      from));
+    return mgb_merge_ids_add(&m->work.ids[MGB_MERGE_MODEL], from, to);
+}
+
+/* Sweeps have no uuid: begun in the same millisecond from the same words, it is the same one. */
+static enum mgb_status sweep_carry(struct merge *m, int64_t from)
+{
+    int64_t to;
+    if (mgb_merge_ids_find(&to, &m->work.ids[MGB_MERGE_SWEEP], from))
+        return MGB_OK;
+    MGB_TRY(twin_find(
+        &to, m,
+        "SELECT name, started_ms, script_digest, settings, order_seed FROM sweep WHERE id = ?",
+        "SELECT id FROM sweep WHERE name = ? AND started_ms = ? AND script_digest IS ? AND "
+        "settings IS ? AND order_seed IS ?",
+        from));
+    if (to == 0) {
+        MGB_TRY(copy(&m->now.sweeps, m, T_SWEEP, from));
+        to = mgb_sql_last_id(&m->store->sql);
+    }
+    return mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SWEEP], from, to);
+}
+
+static enum mgb_status segment_carry(struct merge *m, int64_t from)
+{
+    MGB_TRY(copy(&m->now.segments, m, T_SEGMENT, from));
+    MGB_TRY(
+        mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SEGMENT], from, mgb_sql_last_id(&m->store->sql)));
+    for (int table = T_FIRST_OF_SEGMENT; table < TABLES; table++)
+        MGB_TRY(copy(table == T_STEP ? &m->now.steps : NULL, m, table, from));
+    return MGB_OK;
+}
+
+static enum mgb_status run_new_carry(struct merge *m, int64_t from,
+                                     const struct mgb_merge_ids *segments)
+{
+    MGB_TRY(copy(&m->now.runs, m, T_RUN, from));
+    MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_RUN], from, mgb_sql_last_id(&m->store->sql)));
+    for (size_t i = 0; i < segments->count; i++)
+        MGB_TRY(segment_carry(m, segments->from[i]));
+    return copy(NULL, m, T_SAMPLE, from);
+}
+
+/* A run that is there already: its segments are the same ones in the same order. */
+static enum mgb_status run_known_match(struct merge *m, int64_t from, int64_t to,
+                                       const struct mgb_merge_ids *segments)
+{
+    struct mgb_merge_ids theirs = {0};
+    m->now.runs_known++;
+    MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_RUN], from, to));
+    enum mgb_status status = numbers_ask(&theirs, &m->store->sql,
+                                         "SELECT id FROM segment WHERE run_id = ? ORDER BY id", to);
+    for (size_t i = 0; status == MGB_OK && i < segments->count && i < theirs.count; i++)
+        status =
+            mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SEGMENT], segments->from[i], theirs.from[i]);
+    ids_done(&theirs);
+    return status;
+}
+
+static enum mgb_status baseline_put(struct merge *m, const char *name, int64_t segment,
+                                    int64_t set_ms)
+{
+    struct mgb_statement put, find;
+    bool row;
+    char line[256];
+    MGB_TRY(mgb_sql_prepare(&put, &m->store->sql,
+                            "INSERT OR IGNORE INTO baseline (name, segment_id, set_ms) "
+                            "VALUES (?, ?, ?)"));
+    mgb_bind_text(&put, name);
+    mgb_bind_int(&put, segment);
+    mgb_bind_int(&put, set_ms);
+    MGB_TRY(mgb_statement_run(&put));
+    if (sqlite3_changes(m->store->sql.handle) > 0) {
+        m->now.baselines++;
+        return MGB_OK;
+    }
+    MGB_TRY(mgb_sql_prepare(&find, &m->store->sql,
+                            "SELECT s.run_id, b.segment_id <> ? FROM baseline AS b "
+                            "JOIN segment AS s ON s.id = b.segment_id WHERE b.name = ?"));
+    mgb_bind_int(&find, segment);
+    mgb_bind_text(&find, name);
+    MGB_TRY(mgb_statement_step(&row, &find));
+    if (!row)
+        return MGB_OK;
+    if (mgb_column_int(&find, 1)) {
+        m->now.baselines_kept++;
+        snprintf(line, sizeof line, "baseline '%.100s' stays at run %lld of %.100s", name,
+                 (long long)mgb_column_int(&find, 0), m->store->sql.path);
+        say(m, line);
+    }
+    mgb_statement_reset(&find);
+    return MGB_OK;
+}
+
+static enum mgb_status baselines_carry(struct merge *m, int64_t run)
+{
+    struct mgb_statement list;
+    MGB_TRY(mgb_sql_prepare(&list, &m->source,
+                            "SELECT b.name, b.segment_id, b.set_ms FROM baseline AS b "
+                            "JOIN segment AS s ON s.id = b.segment_id WHERE s.run_id = ?"));
+    mgb_bind_int(&list, run);
+    for (;;) {
+        bool row;
+        int64_t segment;
+        MGB_TRY(mgb_statement_step(&row, &list));
+        if (!row)
+            return MGB_OK;
+        if (!mgb_merge_ids_find(&segment, &m->work.ids[MGB_MERGE_SEGMENT],
+                                mgb_column_int(&list, 1)))
+            continue;
+        enum mgb_status status =
+            baseline_put(m, mgb_column_text(&list, 0), segment, mgb_column_int(&list, 2));
+        if (status != MGB_OK) {
+            mgb_statement_reset(&list);
+            return status;
+        }
+    }
+}
+
+static enum mgb_status sweeps_carry(struct merge *m, int64_t run)
+{
+    struct mgb_merge_ids sweeps = {0};
+    enum mgb_status status = numbers_ask(
+        &sweeps, &m->source, "SELECT DISTINCT sweep_id FROM sweep_point WHERE run_id = ?", run);
+    for (size_t i = 0; status == MGB_OK && i < sweeps.count; i++)
+        status = sweep_carry(m, sweeps.from[i]);
+    ids_done(&sweeps);
+    MGB_TRY(status);
+    return copy(NULL, m, T_SWEEP_POINT, run);
+}
+
+static enum mgb_status run_carry(struct merge *m, int64_t run)
+{
+    int64_t to;
+    struct mgb_merge_ids segments = {0}, models = {0};
+    MGB_TRY(numbers_ask(&models, &m->source, "SELECT model_id FROM run WHERE id = ?", run));
+    enum mgb_status status = models.count ? model_carry(m, models.from[0]) : MGB_OK;
+    ids_done(&models);
+    if (status == MGB_OK)
+        status = numbers_ask(&segments, &m->source,
+                             "SELECT id FROM segment WHERE run_id = ? ORDER BY id", run);
+    if (status == MGB_OK)
+        status = twin_find(&to, m, "SELECT uuid FROM run WHERE id = ?",
+                           "SELECT id FROM run WHERE uuid = ?", run);
+    if (status == MGB_OK)
+        status = to ? run_known_match(m, run, to, &segments) : run_new_carry(m, run, &segments);
+    ids_done(&segments);
+    MGB_TRY(status);
+    MGB_TRY(copy(&m->now.tags, m, T_TAG, run));
+    MGB_TRY(copy(&m->now.notes, m, T_NOTE, run));
+    MGB_TRY(baselines_carry(m, run));
+    return sweeps_carry(m, run);
+}
+
+/* What is named "running" and may be: its figures would stop in the middle. */
+static enum mgb_status run_is_going(bool *out, struct merge *m, int64_t run, const char *path)
+{
+    struct mgb_statement find;
+    bool row;
+    *out = false;
+    MGB_TRY(mgb_sql_prepare(&find, &m->source,
+                            "SELECT " MGB_LIVENESS_COLUMNS
+                            " FROM run WHERE id = ? AND outcome = 'running'"));
+    mgb_bind_int(&find, run);
+    MGB_TRY(mgb_statement_step(&row, &find));
+    if (!row)
+        return MGB_OK;
+    struct mgb_identity identity;
+    mgb_liveness_read(&identity, &find, 0);
+    mgb_statement_reset(&find);
+    enum mgb_liveness liveness = mgb_identity_liveness(&identity);
+    *out = liveness == MGB_ALIVE ||
+           (liveness == MGB_LIVENESS_UNKNOWN && mgb_lock_find_holder(path).held);
+    return MGB_OK;
+}
+
+static void counts_add(struct mgb_merge_counts *sum, const struct mgb_merge_counts *more)
+{
+    int64_t *to = (int64_t *)sum;
+    const int64_t *from = (const int64_t *)more;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+static enum mgb_status run_merge(struct merge *m, int64_t run, const char *path)
+{
+    bool going;
+    char line[256];
+    MGB_TRY(run_is_going(&going, m, run, path));
+    if (going) {
+        m->counts->runs_going++;
+        snprintf(line, sizeof line, "run %lld of %.200s is still going: left out", (long long)run,
+                 path);
+        say(m, line);
+        return MGB_OK;
+    }
+    m->now = (struct mgb_merge_counts){0};
+    m->work.ids[MGB_MERGE_RUN].count = m->work.ids[MGB_MERGE_SEGMENT].count = 0;
+    size_t models = m->work.ids[MGB_MERGE_MODEL].count, sweeps = m->work.ids[MGB_MERGE_SWEEP].count;
+    MGB_TRY(mgb_store_begin(m->store, __func__));
+    enum mgb_status status = mgb_store_end(m->store, run_carry(m, run));
+    if (status == MGB_OK) {
+        counts_add(m->counts, &m->now);
+    } else { /* their rows are gone again */
+        m->work.ids[MGB_MERGE_MODEL].count = models;
+        m->work.ids[MGB_MERGE_SWEEP].count = sweeps;
+    }
+    return status;
+}
+
+static enum mgb_status machines_merge(struct merge *m, const struct mgb_merge_ids *machines)
+{
+    enum mgb_status status = MGB_OK;
+    m->now = (struct mgb_merge_counts){0};
+    MGB_TRY(mgb_store_begin(m->store, __func__));
+    for (size_t i = 0; i < machines->count && status == MGB_OK; i++)
+        status = machine_carry(m, machines->from[i]);
+    status = mgb_store_end(m->store, status);
+    if (status == MGB_OK)
+        counts_add(m->counts, &m->now);
+    return status;
+}
+
+static bool stop_asked(const struct merge *m)
+{
+    return m->work.options->stop && m->work.options->stop(m->work.options->context);
+}
+
+static enum mgb_status rows_merge(struct merge *m, const char *path)
+{
+    struct mgb_merge_ids machines = {0}, runs = {0};
+    enum mgb_status status = MGB_OK;
+    for (int i = 0; i < TABLES && status == MGB_OK; i++)
+        status = mgb_merge_copier_open(&m->copiers[i], &m->work, &tables[i]);
+    if (status == MGB_OK)
+        status = numbers_ask(&machines, &m->source, "SELECT id FROM machine ORDER BY id", 0);
+    if (status == MGB_OK)
+        status = machines_merge(m, &machines);
+    if (status == MGB_OK)
+        status = numbers_ask(&runs, &m->source, "SELECT id FROM run ORDER BY id", 0);
+    for (size_t i = 0; i < runs.count && status == MGB_OK; i++)
+        status = stop_asked(m) ? mgb_fail(MGB_INTERRUPTED, "merging was stopped")
+                               : run_merge(m, runs.from[i], path);
+    ids_done(&machines);
+    ids_done(&runs);
+    for (int i = 0; i < TABLES; i++)
+        mgb_merge_copier_close(&m->copiers[i]);
+    return status;
+}
+
+static enum mgb_status files_differ(const char *source, const char *target)
+{
+    struct stat a, b;
+    if (stat(source, &a) == 0 && stat(target, &b) == 0 && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino)
+        return mgb_fail(MGB_INVALID, "%s and %s are the same file", source, target);
+    return MGB_OK;
+}
+
+/* Runs that were killed come along as running ones: this marks them and works out their figures. */
+static enum mgb_status target_settle(struct mgb_store *target)
+{
+    char found[128];
+    MGB_TRY(mgb_db_mark_crashed(NULL, target));
+    MGB_TRY(mgb_sql_text(found, sizeof found, &target->sql,
+                         "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1"));
+    if (found[0])
+        return mgb_fail(MGB_CORRUPT,
+                        "%s: a row of %s belongs to nothing; mgbench doctor "
+                        "--thorough tells more",
+                        target->sql.path, found);
+    return MGB_OK;
+}
+
+enum mgb_status mgb_merge(struct mgb_merge_counts *counts, struct mgb_store *target,
+                          const char *source, const struct mgb_merge_options *options)
+{
+    static const struct mgb_merge_options none = {0};
+    MGB_TRY(files_differ(source, target->sql.path));
+    struct merge m = {.counts = counts, .store = target};
+    MGB_TRY(mgb_merge_source_open(&m.source, source, target->sql.path));
+    m.work = (struct mgb_merge_work){
+        .source = &m.source, .target = &target->sql, .options = options ? options : &none};
+    enum mgb_status status = mgb_store_hold(target);
+    if (status == MGB_OK) {
+        status = mgb_sql_run(&m.source, "BEGIN"); /* all of it as it is now */
+        if (status == MGB_OK)
+            status = rows_merge(&m, source);
+        if (status == MGB_OK)
+            status = target_settle(target);
+        mgb_store_release(target);
+    }
+    mgb_sql_close(&m.source);
+    for (int i = 0; i < MGB_MERGE_KINDS; i++)
+        ids_done(&m.work.ids[i]);
+    return status;
+}

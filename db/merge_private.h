@@ -1,0 +1,60 @@
+/* What the parts of merging share. Internal to db/. */
+#ifndef MGB_DB_MERGE_PRIVATE_H
+#define MGB_DB_MERGE_PRIVATE_H
+
+#include "db/merge.h"
+#include "db/sql.h"
+
+/* Row numbers of the source and what they are in the target. */
+struct mgb_merge_ids {
+    int64_t *from, *to;
+    size_t count, capacity;
+};
+enum mgb_status mgb_merge_ids_add(struct mgb_merge_ids *ids, int64_t from, int64_t to);
+bool mgb_merge_ids_find(int64_t *to, const struct mgb_merge_ids *ids, int64_t from);
+
+/* Columns that name a row of another table, by the table they name. */
+enum mgb_merge_kind {
+    MGB_MERGE_MACHINE,
+    MGB_MERGE_MODEL,
+    MGB_MERGE_RUN,
+    MGB_MERGE_SEGMENT,
+    MGB_MERGE_SWEEP,
+    MGB_MERGE_KINDS
+};
+
+/* How the rows of a table are carried over. Columns are found in the file: new ones come along by themselves. */
+struct mgb_merge_table {
+    const char *name;
+    const char *key;    /* rows are asked for by this column of the source */
+    const char *own_id; /* given anew; NULL: none */
+    const char
+        *unique[4]; /* a row equal in these (of the target) is there already; none: all are new */
+    const char
+        *newer; /* where the primary key is there: the row with the larger one stays; NULL: no */
+};
+
+struct mgb_merge_copier {
+    const struct mgb_merge_table *table;
+    sqlite3_stmt *read, *write;
+    int columns;
+    signed char *kinds; /* of each column: enum mgb_merge_kind, or -1 */
+};
+
+struct mgb_merge_work {
+    struct mgb_sql *source, *target;
+    const struct mgb_merge_options *options;
+    struct mgb_merge_ids ids[MGB_MERGE_KINDS];
+};
+
+enum mgb_status mgb_merge_copier_open(struct mgb_merge_copier *out, struct mgb_merge_work *work,
+                                      const struct mgb_merge_table *table);
+void mgb_merge_copier_close(struct mgb_merge_copier *copier);
+/* All rows whose key column is `key`; *count (may be NULL): how many were put. */
+enum mgb_status mgb_merge_copy(int64_t *count, struct mgb_merge_copier *copier,
+                               struct mgb_merge_work *work, int64_t key);
+
+/* A file to read from in this program's schema: itself, or a copy beside `beside` that is gone when it is closed. */
+enum mgb_status mgb_merge_source_open(struct mgb_sql *out, const char *path, const char *beside);
+
+#endif
