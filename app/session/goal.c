@@ -2,6 +2,7 @@
 #include "app/session/goal.h"
 
 #include "app/script/services.h"
+#include "db/bootstrap.h"
 
 enum {
     WINDOWS = MGB_STEADY_WINDOW * (MGB_STEADY_AGREEMENTS + 1), /* steps that the rule must see */
@@ -52,9 +53,10 @@ static bool noise_met(const struct session_goal *goal, const int64_t *wall_ns, i
 
 void mgb_session_goal_look(struct session_goal *goal, const struct session_series *series)
 {
-    int64_t count = (int64_t)series->count, warmup = goal->warmup;
+    const struct mgb_stats *stats = &series->stats;
+    int64_t count = (int64_t)stats->count, warmup = goal->warmup;
     if (warmup == MGB_WARMUP_AUTO) {
-        struct mgb_steady found = mgb_steady_find(series->wall_ns, series->count);
+        struct mgb_steady found = mgb_stats_judge(stats);
         int64_t next = found.answer == MGB_STEADY ? 0 : settle_next(goal, &found, count);
         warmup = (int64_t)found.warmup_steps;
         if (next > 0) {
@@ -69,7 +71,7 @@ void mgb_session_goal_look(struct session_goal *goal, const struct session_serie
         goal->next = count + least - timed;
     else if (!(goal->target_noise > 0))
         goal->reason = "steps";
-    else if (noise_met(goal, series->wall_ns + warmup, timed))
+    else if (noise_met(goal, stats->wall_ns + warmup, timed))
         goal->reason = "noise";
     else
         goal->next = count + larger(timed / 4, MGB_BOOTSTRAP_MIN_STEPS);
@@ -79,11 +81,12 @@ void mgb_session_goal_look(struct session_goal *goal, const struct session_serie
 
 bool mgb_session_goal_late(struct session_goal *goal, const struct session_series *series)
 {
-    if (!goal->max_time_ns || series->count == 0)
+    const struct mgb_stats *stats = &series->stats;
+    if (!goal->max_time_ns || stats->count == 0)
         return false;
-    size_t last = series->count - 1;
-    int64_t end = series->start_ns[last] + series->wall_ns[last];
-    if (end - series->start_ns[0] < goal->max_time_ns)
+    size_t last = stats->count - 1;
+    int64_t end = stats->start_ns[last] + stats->wall_ns[last];
+    if (end - stats->start_ns[0] < goal->max_time_ns)
         return false;
     goal->reason = "time";
     return true;

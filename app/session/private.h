@@ -48,12 +48,8 @@ struct script_session {
     int64_t segment_steps; /* done in this segment */
     struct session_series series;
     struct session_judgement { /* of the series when it had `steps`; renewed as it grows */
-        size_t steps, warmup;
-        struct mgb_interval interval;
-        double noise;
-        int steady;
-        const char *not_steady;
-        int64_t outliers, outliers_far;
+        size_t steps;
+        struct mgb_record_segment_stat stat;
     } judged;
     struct session_goal goal; /* of a whole run */
     uint64_t ring_waits;      /* of the recorder when the segment began */
@@ -105,6 +101,9 @@ enum mgb_status mgb_session_set(struct script_session *session, struct mgb_chang
 enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_evaluation *out,
                                      const struct mgb_source *source);
 struct mgb_run *mgb_session_engine(struct script_session *session);
+
+/* traced.c */
+void mgb_session_ask_trace(struct script_session *session, int64_t first, int64_t last);
 
 /* step.c */
 enum mgb_status mgb_session_step(struct script_session *session, struct script_figures *figures,

@@ -145,7 +145,7 @@ int64_t mgb_session_ring_waits(const struct script_session *session)
 
 enum mgb_status mgb_session_begin_segment(struct script_session *session)
 {
-    mgb_session_series_done(&session->series);
+    mgb_session_series_begin(&session->series, session->automatic);
     session->judged = (struct session_judgement){0};
     session->goal.reason = NULL;
     session->ring_waits = ring_waits(session);
@@ -172,6 +172,8 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
 {
     session->outcome = outcome;
     mgb_session_warn_idle(session);
+    if (outcome == MGB_OUTCOME_OK)
+        mgb_session_warn_figures(session);
     if (!session->segment_id)
         return MGB_OK;
     int64_t warm =

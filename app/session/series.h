@@ -3,24 +3,24 @@
 #ifndef APP_SESSION_SERIES_H
 #define APP_SESSION_SERIES_H
 
-#include "db/bootstrap.h"
-#include "db/steady.h"
+#include "db/stats.h"
 
 #include <mgb/run.h>
 
 struct session_series {
-    int64_t *wall_ns, *start_ns; /* of all steps, session clock */
-    int64_t *rows;
-    size_t count, capacity;
-    bool cut; /* memory was exhausted: the rest is not here */
+    struct mgb_stats stats; /* all steps */
+    bool cut;               /* memory was exhausted: the rest is not here */
     int64_t first_ns[MGB_PHASE_COUNT]; /* exposed times of the first step, all devices together */
     int64_t timed_ns[MGB_PHASE_COUNT]; /* of the timed ones, sum */
     int64_t timed_steps;               /* that are in it */
 };
 
-void mgb_session_series_done(struct session_series *series); /* and starts over */
-void mgb_session_series_add(struct session_series *series, const struct mgb_step_result *result,
-                            bool warmup);
+/* Starts over. `automatic`: the warm-up is found by rule. Without memory it is cut from the start. */
+void mgb_session_series_begin(struct session_series *series, bool automatic);
+void mgb_session_series_done(struct session_series *series);
+/* `row`: as the record has it. */
+void mgb_session_series_add(struct session_series *series, const struct mgb_record_step *row,
+                            const struct mgb_step_result *result);
 
 /* Phase that grew most in the first step against the mean of the timed ones: static text, NULL when not known. */
 const char *mgb_session_series_grown(const struct session_series *series);

@@ -7,18 +7,18 @@
 #include <string.h>
 
 /* What is said about a segment at its end. */
-static void step_count(struct script_session *session, const struct mgb_step_result *result,
-                       bool warmup)
+static void step_count(struct script_session *session, const struct mgb_record_step *row,
+                       const struct mgb_step_result *result)
 {
     if (session->odd_step < 0 && !isfinite(result->loss)) {
         session->odd_step = result->index;
         session->odd_loss = result->loss;
     }
-    for (int i = 0; i < result->device_count && !warmup; i++)
+    for (int i = 0; i < result->device_count && !row->warmup; i++)
         session->towers[result->devices[i].device].forward_ns +=
             result->devices[i].busy[MGB_PHASE_FORWARD];
-    mgb_session_trace_add(&session->trace, result, warmup);
-    mgb_session_series_add(&session->series, result, warmup);
+    mgb_session_trace_add(&session->trace, result, row->warmup);
+    mgb_session_series_add(&session->series, row, result);
 }
 
 /* Room for one more; false when memory is exhausted: that loss is not kept. */
@@ -61,7 +61,7 @@ static bool step_done(void *context, const struct mgb_step_result *result)
         .warmup = session->segment_steps++ < session->warmup,
     };
     step_keep(session, result);
-    step_count(session, result, record.step.warmup);
+    step_count(session, &record.step, result);
     if (session->segment_id)
         mgb_session_push_step(session, &record, result);
     atomic_store(&session->heartbeat_ns, session_clock_ns());

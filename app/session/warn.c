@@ -89,3 +89,27 @@ void mgb_session_warn_idle(struct script_session *session)
                          (long long)(session->segment_steps - session->warmup),
                          empty ? ": the batch has fewer rows than there are devices" : "");
 }
+
+void mgb_session_warn_figures(struct script_session *session)
+{
+    struct script_figures f;
+    if (session->segment_steps == 0)
+        return;
+    mgb_session_figures(&f, session, true);
+    if (f.ring_waits > 0)
+        mgb_session_warn(session, "log", "recording kept steps waiting %lld times: times say so",
+                         (long long)f.ring_waits);
+    if (!session->goal.reason) /* a script decides how far it goes */
+        return;
+    if (session->automatic && f.steady == 0)
+        mgb_session_warn(session, "not-steady", "%s: no verdict can rest on this run",
+                         f.not_steady);
+    if (f.target_noise > 0 && strcmp(f.stop_reason, "time") == 0 && isnan(f.noise))
+        mgb_session_warn(session, "noise",
+                         "after %.4g s: too few steps to tell the noise, %.3g %% was asked (not "
+                         "met)",
+                         f.max_time_ms / 1e3, 100 * f.target_noise);
+    else if (f.target_noise > 0 && strcmp(f.stop_reason, "time") == 0)
+        mgb_session_warn(session, "noise", "after %.4g s: noise %.2g %%, %.3g %% was asked (not met)",
+                         f.max_time_ms / 1e3, 100 * f.noise, 100 * f.target_noise);
+}

@@ -1,6 +1,7 @@
 /* When a run has steps enough, on step times that are made up: no clock decides anything here. */
 #include "app/session/goal.h"
 #include "app/script/services.h"
+#include "db/bootstrap.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static int64_t drive(struct session_goal *goal, int64_t steps, step_function *ta
 {
     int64_t now = 1000, count = 0;
     struct mgb_step_result result = {.rows = 1};
-    mgb_session_series_done(&series);
+    struct mgb_record_step row = {.examples = 1};
+    mgb_session_series_begin(&series, goal->warmup == MGB_WARMUP_AUTO);
     mgb_session_goal_begin(goal, steps);
     while (count < 200000) {
         while (!goal->reason && count >= goal->next)
@@ -24,10 +26,11 @@ static int64_t drive(struct session_goal *goal, int64_t steps, step_function *ta
             return count;
         assert_true(goal->next > count);
         while (count < goal->next && !goal->reason) {
-            result.start_ns = now;
-            result.wall_ns = takes(count++);
-            now += result.wall_ns;
-            mgb_session_series_add(&series, &result, count <= 10);
+            row.start_ns = now;
+            row.wall_ns = takes(count++);
+            row.warmup = count <= goal->warmup;
+            now += row.wall_ns;
+            mgb_session_series_add(&series, &row, &result);
             mgb_session_goal_late(goal, &series);
         }
     }
@@ -94,7 +97,7 @@ static void a_late_start_is_left_out_whole(void **state)
     (void)state;
     struct session_goal goal = {.warmup = MGB_WARMUP_AUTO};
     int64_t count = drive(&goal, 300, late);
-    struct mgb_steady found = mgb_steady_find(series.wall_ns, series.count);
+    struct mgb_steady found = mgb_steady_find(series.stats.wall_ns, series.stats.count);
     assert_int_equal(found.answer, MGB_STEADY);
     assert_true(found.warmup_steps >= 80); /* a window may hold a few slow ones and not show it */
     assert_true(count - (int64_t)found.warmup_steps >= 300);
@@ -105,7 +108,7 @@ static void a_run_that_never_settles_ends_all_the_same(void **state)
     (void)state;
     struct session_goal goal = {.warmup = MGB_WARMUP_AUTO};
     int64_t count = drive(&goal, 50, drifting);
-    struct mgb_steady found = mgb_steady_find(series.wall_ns, series.count);
+    struct mgb_steady found = mgb_steady_find(series.stats.wall_ns, series.stats.count);
     assert_int_equal(found.answer, MGB_STEADY_DRIFTS);
     assert_int_equal(count, MGB_GOAL_TIMES * (50 + (int64_t)found.floor_steps));
     assert_string_equal(goal.reason, "steps");
@@ -119,7 +122,7 @@ static void a_target_noise_goes_on_until_it_is_met(void **state)
     int64_t count = drive(&goal, 1, noisy);
     assert_string_equal(goal.reason, "noise");
     assert_true(count > 25);
-    assert_ok(mgb_bootstrap_median(&interval, series.wall_ns + 5, (size_t)count - 5, 0, 0));
+    assert_ok(mgb_bootstrap_median(&interval, series.stats.wall_ns + 5, (size_t)count - 5, 0, 0));
     assert_true((interval.high_ns - interval.low_ns) / 2 <= 0.0005 * interval.median_ns);
     /* with what is noisier it takes longer; without noise as few steps as have an interval */
     goal.target_noise = 0.005;
@@ -146,17 +149,20 @@ static void the_phase_that_grew_in_the_first_step_is_named(void **state)
 {
     (void)state;
     struct mgb_device_times times[2] = {{.device = 0}, {.device = 1}};
-    struct mgb_step_result result = {.wall_ns = 9, .device_count = 2, .devices = times};
+    struct mgb_step_result result = {.device_count = 2, .devices = times};
+    struct mgb_record_step row = {.wall_ns = 9, .warmup = true};
+    mgb_session_series_begin(&series, false);
     times[0].exposed[MGB_PHASE_INPUT] = 4;
     times[1].exposed[MGB_PHASE_INPUT] = 3;
     times[1].exposed[MGB_PHASE_SUM] = 6;
     times[0].exposed[MGB_PHASE_WAIT] = 100;
-    mgb_session_series_add(&series, &result, true);
+    mgb_session_series_add(&series, &row, &result);
     assert_null(mgb_session_series_grown(&series)); /* against what? */
+    row.warmup = false;
     times[1].exposed[MGB_PHASE_SUM] = 5;
     times[0].exposed[MGB_PHASE_INPUT] = times[1].exposed[MGB_PHASE_INPUT] = 1;
-    mgb_session_series_add(&series, &result, false);
-    mgb_session_series_add(&series, &result, false);
+    mgb_session_series_add(&series, &row, &result);
+    mgb_session_series_add(&series, &row, &result);
     assert_string_equal(mgb_session_series_grown(&series), "input");
 }
 

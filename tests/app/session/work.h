@@ -16,6 +16,7 @@ struct work {
     struct mgb_graph *graph;
     char warnings[2048]; /* a line each */
     int64_t step_timeout_ns;
+    const char *quiet; /* names of remarks */
     void (*die)(void *context, const char *message);
 };
 
@@ -32,6 +33,7 @@ static inline void work_open(struct work *work, const char *path)
                                       .program_version = "0.0.1",
                                       .step_timeout_ns = work->step_timeout_ns,
                                       .warn = work_warn,
+                                      .quiet_remarks = work->quiet,
                                       .die = work->die,
                                       .context = work};
     work->path = path;
