@@ -12,6 +12,7 @@ static const struct mgb_flag run_flags[] = {
     {"--epochs", "N", "instead of steps, for data that has an end", false},
     {"--warmup", "N", "steps before that train and are logged, but are not timed (default: 10)",
      false},
+    {"--trace", "STEPS", "timed steps to trace, from 0, such as 5-8; see mgbench trace", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
     {"--data", "NAME", "random (default: one batch, again and again), digits or mnist", false},
     MGB_CLI_OPTIMIZER_FLAGS,

@@ -84,6 +84,7 @@ static const struct {
 } known[] = {
     {"--steps", "steps", 'r', 'n'},
     {"--warmup", "warmup", 'r', 'w'},
+    {"--trace", "trace_steps", 'r', 's'},
     {"--epochs", "epochs", 'r', 'n'},
     {"--seed", "seed", 'r', 'n'},
     {"--data", "data", 'd', 's'},
@@ -162,7 +163,7 @@ static enum mgb_status training_add(struct mgb_cli_settings *out, int index, con
     if (kind == 'w' && !is_number(value) && strcmp(value, "auto") != 0)
         return mgb_fail(MGB_INVALID, "%s: a count of steps or auto expected, got '%s'",
                         known[index].flag, value);
-    if (kind == 's')
+    if (kind == 's' && strcmp(known[index].flag, "--trace") != 0)
         MGB_TRY(named_check(known[index].flag, value));
     if (kind == 'b' && !yes_no_read(&value))
         return mgb_fail(MGB_INVALID, "%s: yes or no expected, got '%s'", known[index].flag, value);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0 };
+enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0, STEPS };
 
 static const struct {
     const char *flag;
@@ -18,7 +18,7 @@ static const struct {
     {"--nesterov", FROM_0, "sgd"},    {"--rho", FROM_0, "rmsprop and adadelta"},
     {"--beta1", FROM_0, "adam"},      {"--beta2", FROM_0, "adam"},
     {"--decay", FROM_0, NULL},        {"--epsilon", FROM_0, "rmsprop, adagrad, adadelta and adam"},
-    {"--clip-norm", FROM_0, NULL},
+    {"--clip-norm", FROM_0, NULL},    {"--trace", STEPS, NULL},
 };
 
 static enum mgb_status whole_check(const char *flag, const char *value, int64_t least, int64_t most)
@@ -29,6 +29,31 @@ static enum mgb_status whole_check(const char *flag, const char *value, int64_t 
         return mgb_fail(MGB_INVALID, "%s: whole number from %lld to %lld expected, got '%s'", flag,
                         (long long)least, (long long)most, value);
     return MGB_OK;
+}
+
+/* "5-8" or "5": the last one; -1: neither. */
+static int64_t steps_last(const char *value)
+{
+    char *end;
+    errno = 0;
+    long long first = strtoll(value, &end, 10), last = first;
+    if (*value < '0' || *value > '9')
+        return -1;
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        last = strtoll(end + 1, &end, 10);
+    return *end || errno || last < first || last > INT32_MAX ? -1 : last;
+}
+
+static enum mgb_status steps_check(const struct mgb_invocation *in)
+{
+    const char *steps = mgb_cli_find_flag(in, "--steps"), *trace = mgb_cli_find_flag(in, "--trace");
+    long long count = steps ? atoll(steps) : 100;
+    bool open_end = mgb_cli_find_flag(in, "--epochs") || mgb_cli_find_flag(in, "--target-noise") ||
+                    mgb_cli_find_flag(in, "--max-time");
+    if (!trace || open_end || steps_last(trace) < count)
+        return MGB_OK;
+    return mgb_fail(MGB_INVALID, "--trace %s: timed steps are counted from 0 to %lld", trace,
+                    count - 1);
 }
 
 static enum mgb_status range_check(const char *flag, const char *value, enum range range)
@@ -46,6 +71,11 @@ static enum mgb_status range_check(const char *flag, const char *value, enum ran
     case FROM_0:
         if (strtod(value, NULL) < 0)
             return mgb_fail(MGB_INVALID, "%s: number from 0 expected, got '%s'", flag, value);
+        return MGB_OK;
+    case STEPS:
+        if (steps_last(value) < 0)
+            return mgb_fail(MGB_INVALID, "%s: timed steps expected, such as 5-8 or 3, got '%s'",
+                            flag, value);
         return MGB_OK;
     }
     return MGB_OK;
@@ -72,6 +102,7 @@ enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in)
         const char *value = in->flags[i].value;
         MGB_TRY(flag_check(in->flags[i].name, value ? value : "", optimizer));
     }
+    MGB_TRY(steps_check(in));
     if (!mgb_cli_find_flag(in, "--epochs"))
         return MGB_OK;
     if (mgb_cli_find_flag(in, "--steps"))

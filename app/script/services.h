@@ -20,6 +20,7 @@ struct script_point {                /* a cell of a sweep */
     const char *digest;              /* of everything that makes it the same point */
     const char *backend;             /* as asked, for finding it; NULL: any */
     int64_t point, repeat, position; /* in grid order; from 0; in the order of running */
+    bool dry; /* the database must stay as it is: one of an older version has no points */
     bool own; /* only what this program ran itself, before a crash, counts as done */
     int64_t order_seed;              /* of the random order of points; -1: grid order */
 };
@@ -160,6 +161,8 @@ struct script_services {
     enum mgb_status (*step)(struct script_session *session, struct script_figures *figures,
                             struct script_losses *losses,
                             const struct script_step_request *request);
+    /* Timed steps `first` to `last` of the segment in force, from 0, are to be traced when they come. */
+    void (*trace)(struct script_session *session, int64_t first, int64_t last);
     /* One new segment if anything changed; refused: the old one stays in force. */
     enum mgb_status (*set)(struct script_session *session, struct mgb_change *change,
                            const struct mgb_placement *placement, uint64_t fresh);

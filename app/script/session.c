@@ -323,6 +323,7 @@ void mgb_script_bind_session(lua_State *L)
     lua_setfield(L, -2, "__gc");
     luaL_newlib(L, methods);
     mgb_script_bind_inspect(L);
+    mgb_script_bind_trace(L);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
     lua_pushcfunction(L, session_open);

@@ -106,6 +106,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .fail = mgb_session_fail,
         .finish = mgb_session_end,
         .step = mgb_session_step,
+        .trace = mgb_session_ask_trace,
         .set = mgb_session_set,
         .engine = mgb_session_engine,
         .evaluate = mgb_session_evaluate,

@@ -5,6 +5,11 @@
 
 #define COST_TOLD 0.05 /* of a step; less is lost in the noise of most machines */
 
+void mgb_session_ask_trace(struct script_session *session, int64_t first, int64_t last)
+{
+    mgb_session_trace_ask(&session->trace, first, last);
+}
+
 static size_t step_end(const struct session_held_list *held, size_t first)
 {
     size_t end = first;

@@ -165,8 +165,10 @@ end
 -- Runs what was prepared to its end. Returns the result; or nil, status, message, details after closing the session.
 function host.run_prepared(s, o)
   epochs_check(s, o)
+  host.trace_check(s, o)
   local ok, status, message, details = host.open_prepared(s)
   if not ok then return nil, status, message, details end
+  host.trace_ask(s, o)
   local figures, losses
   figures, losses, message, details = steps_run(s, o)
   if not figures then
@@ -177,7 +179,7 @@ function host.run_prepared(s, o)
   return host.result_make(s, figures, losses)
 end
 
-host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }, trace_every = "count",
+host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }, trace_every = "count", trace_steps = "any",
                      target_noise = "any", max_time = "any" }
 
 function mgb.run(options)
