@@ -174,6 +174,7 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
     mgb_session_warn_idle(session);
     if (outcome == MGB_OUTCOME_OK)
         mgb_session_warn_figures(session);
+    mgb_session_warn_traced(session);
     if (!session->segment_id)
         return MGB_OK;
     int64_t warm =

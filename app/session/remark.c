@@ -10,6 +10,7 @@ const struct mgb_remark mgb_remarks[] = {
     {"idle", "a device computed nothing"},
     {"not-steady", "step times never settled"},
     {"noise", "the target noise was not met"},
+    {"traced", "tracing slowed timed steps"},
     {"log", "recording kept steps waiting"},
     {"resume", "points of a sweep are run again"},
     {"script", "what else a script remarks"},

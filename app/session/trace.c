@@ -119,13 +119,14 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static int64_t median_ns(const struct session_speeds *speeds)
+/* The time that `share` of them do not exceed. */
+static int64_t quantile_ns(const struct session_speeds *speeds, double share)
 {
     int64_t sorted[MOST_SPEEDS];
     size_t count = speeds->count < MOST_SPEEDS ? (size_t)speeds->count : MOST_SPEEDS;
     memcpy(sorted, speeds->ns, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_size);
-    return sorted[count / 2];
+    return sorted[(size_t)((double)(count - 1) * share + 0.5)];
 }
 
 double mgb_session_trace_cost(const struct session_trace *trace)
@@ -133,6 +134,9 @@ double mgb_session_trace_cost(const struct session_trace *trace)
     enum { FEWEST = 3 };
     if (trace->traced.count < FEWEST || trace->untraced.count < FEWEST)
         return 0;
-    int64_t without = median_ns(&trace->untraced);
-    return without > 0 ? (double)median_ns(&trace->traced) / (double)without - 1 : 0;
+    int64_t with = quantile_ns(&trace->traced, 0.5);
+    int64_t without = quantile_ns(&trace->untraced, 0.5);
+    if (without <= 0 || with <= quantile_ns(&trace->untraced, 0.9))
+        return 0;
+    return (double)with / (double)without - 1;
 }

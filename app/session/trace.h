@@ -63,8 +63,8 @@ void mgb_session_trace_add(struct session_trace *trace, const struct mgb_step_re
 struct mgb_maybe_int mgb_session_trace_link(const struct session_trace *trace, int traffic);
 struct mgb_maybe_int mgb_session_trace_peak(const struct session_trace *trace, int use,
                                             enum mgb_memory_category category);
-/* By how much of their time timed steps that were traced took longer than the others of the segment; 0 when too few of
- * either are known. */
+/* By how much of their time timed steps that were traced took longer than the others of the segment, by medians; 0 when
+ * too few of either are known, or when of the others one in ten was as slow. */
 double mgb_session_trace_cost(const struct session_trace *trace);
 
 /* trace_texts.c: of a plan that the segment plays, made when first asked for; NULL when there is no memory. */
