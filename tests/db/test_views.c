@@ -1,6 +1,7 @@
 /* The documented views, on runs whose figures are known. */
 #include "tests/support/check.h"
 
+#include "db/scaling.h"
 #include "db/store.h"
 #include "tests/support/database.h"
 #include <stdio.h>
@@ -278,6 +279,66 @@ static void a_stalled_step_does_not_change_the_speed_up(void **state)
     close_to(state, "SELECT examples_per_s FROM scaling WHERE gpus = 2", 320 / 9.4);
 }
 
+static void scaling_says_which_efficiency_it_is(void **state)
+{
+    char got[120];
+    struct mgb_record_segment weak = sized(2, "weak", 32), strong = sized(2, "strong", 32);
+    segment_make(&weak, 10);
+    assert_string_equal(database_text(got, sizeof got, *state, "SELECT definition FROM scaling"),
+                        MGB_SCALING_WEAK_TEXT);
+    segment_make(&strong, 10);
+    assert_string_equal(database_text(got, sizeof got, *state,
+                                      "SELECT definition FROM scaling WHERE batch_mode = 'strong'"),
+                        MGB_SCALING_STRONG_TEXT);
+}
+
+static void exchange_is_what_independent_towers_do_without(void **state)
+{
+    struct mgb_record_segment merged = sized(2, "weak", 32), apart = merged,
+                              other = sized(4, "weak", 32);
+    apart.effective.strategy = "independent";
+    segment_make(&merged, 125);
+    assert_int_equal(database_int(*state, "SELECT exchange_ms IS NULL FROM exchange"), 1);
+    segment_make(&apart, 90); /* older */
+    int64_t newest = segment_make(&apart, 100);
+    segment_make(&other, 130);
+    struct mgb_record_segment failed = apart;
+    int64_t segment;
+    assert_ok(mgb_store_begin_segment(&segment, store, &failed));
+    steps_put(segment, (int64_t[]){1}, 1, 0, 64);
+    segment_finish(segment, MGB_OUTCOME_ERROR);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM exchange"), 2);
+    close_to(state, "SELECT exchange_ms FROM exchange WHERE gpus = 2", 25);
+    close_to(state, "SELECT exchange_share FROM exchange WHERE gpus = 2", 0.2);
+    assert_int_equal(
+        database_int(*state, "SELECT independent_segment_id FROM exchange WHERE gpus = 2"), newest);
+    assert_int_equal(
+        database_int(*state, "SELECT exchange_ms IS NULL FROM exchange WHERE gpus = 4"), 1);
+}
+
+static void a_summary_names_tags_and_the_point_of_a_sweep(void **state)
+{
+    int64_t sweep;
+    char got[120];
+    struct mgb_record_segment record = database_segment(run);
+    struct mgb_record_sweep row = {.name = "grid"};
+    segment_make(&record, 10);
+    assert_int_equal(database_int(*state,
+                                  "SELECT sweep IS NULL AND sweep_point IS NULL AND tags IS "
+                                  "NULL AND log_complete = 1 FROM run_summary"),
+                     1);
+    assert_ok(mgb_store_begin_sweep(&sweep, store, &row));
+    struct mgb_record_sweep_point point = {
+        .sweep = sweep, .run = run, .point = 3, .settings = "{}", .settings_digest = "d"};
+    assert_ok(mgb_store_put_sweep_point(store, &point));
+    assert_ok(mgb_store_put_tag(store, run, "slow"));
+    assert_ok(mgb_store_put_tag(store, run, "best"));
+    assert_string_equal(
+        database_text(got, sizeof got, *state,
+                      "SELECT sweep || ' ' || sweep_point || ' ' || tags FROM run_summary"),
+        "grid 3 best,slow");
+}
+
 static void phase_shares_are_of_the_timed_steps_wall_time(void **state)
 {
     int64_t segment;
@@ -336,6 +397,9 @@ int main(void)
         VIEWS_TEST(a_stalled_step_does_not_change_the_speed_up),
         VIEWS_TEST(scaling_is_against_one_gpu_of_the_same_batch),
         VIEWS_TEST(strong_scaling_compares_the_same_global_batch),
+        VIEWS_TEST(scaling_says_which_efficiency_it_is),
+        VIEWS_TEST(exchange_is_what_independent_towers_do_without),
+        VIEWS_TEST(a_summary_names_tags_and_the_point_of_a_sweep),
         VIEWS_TEST(phase_shares_are_of_the_timed_steps_wall_time),
         VIEWS_TEST(stored_figures_agree_with_the_view_of_the_steps),
     };
