@@ -114,7 +114,7 @@ static void calls_fail(const char *path, const struct fault *fault, bool new_fil
 {
     bool all = getenv("MGB_LONG") != NULL;
     int64_t lives = 0, refused = 0;
-    for (int64_t at = 1;; at += all ? 1 : 1 + at / 4) {
+    for (int64_t at = 1;; at += all ? 1 : 1 + at / 2) {
         struct life life;
         struct faulty_plan plan = fault->plan;
         plan.at = at;
