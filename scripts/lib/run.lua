@@ -175,6 +175,7 @@ function host.run_prepared(s, o)
     s.session:close()
     return nil, losses, message, details -- the status
   end
+  if s.judge then s.judge(s, figures.loss, losses) end -- of a sweep: what was trained may be worth nothing
   s.session:finish()
   return host.result_make(s, figures, losses)
 end
