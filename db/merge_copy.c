@@ -54,16 +54,16 @@ static int column_kind(const char *name)
 struct texts { /* of the two statements, while they grow */
     FILE *columns, *places, *updates;
     char *column_text, *place_text, *update_text;
+    size_t sizes[3];
     int unique[4]; /* number of the column, from 1 */
 };
 
 static bool texts_open(struct texts *texts)
 {
-    size_t size;
     *texts = (struct texts){0};
-    texts->columns = open_memstream(&texts->column_text, &size);
-    texts->places = open_memstream(&texts->place_text, &size);
-    texts->updates = open_memstream(&texts->update_text, &size);
+    texts->columns = open_memstream(&texts->column_text, &texts->sizes[0]);
+    texts->places = open_memstream(&texts->place_text, &texts->sizes[1]);
+    texts->updates = open_memstream(&texts->update_text, &texts->sizes[2]);
     return texts->columns && texts->places && texts->updates;
 }
 

@@ -94,11 +94,11 @@ static enum mgb_status file_write(struct mgb_export *writer, const char *path, c
         bool keep = status == MGB_INTERRUPTED && file.partial && writer->rows > 0;
         if (mgb_export_file_leave(&file, keep) == MGB_OK && keep)
             snprintf(message, sizeof message,
-                     "stopped after %lld rows: they are in %s, %s is as it was",
+                     "stopped after %lld rows: they are in %s; %s was not touched",
                      (long long)writer->rows, file.partial, path);
         else if (status == MGB_IO && file.partial)
-            snprintf(message, sizeof message, "cannot write %s: is the disk full? %s is as it was",
-                     file.partial, path);
+            snprintf(message, sizeof message,
+                     "cannot write %s: is the disk full? %s was not touched", file.partial, path);
         mgb_fail(status, "%s", message);
     }
     mgb_export_file_done(&file);

@@ -36,6 +36,29 @@ static enum mgb_status table_make(struct mgb_table **out)
     return mgb_table_make(out, (int)(sizeof names / sizeof *names), names);
 }
 
+/* For people: what came, and of the rest what there is. */
+static void counts_tell(const char *file, const struct mgb_merge_counts *c)
+{
+    const struct {
+        int64_t count;
+        const char *what;
+    } others[] = {{c->runs_known, "runs known already"},
+                  {c->runs_going, "runs left out"},
+                  {c->sweeps, "sweeps"},
+                  {c->tags, "tags"},
+                  {c->notes, "notes"},
+                  {c->baselines, "baselines"},
+                  {c->baselines_kept, "baselines kept as they are"},
+                  {c->noise_floors, "noise floors"},
+                  {c->machines, "machines"}};
+    printf("%s: %lld runs, %lld segments, %lld steps", file, (long long)c->runs,
+           (long long)c->segments, (long long)c->steps);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].count)
+            printf(", %lld %s", (long long)others[i].count, others[i].what);
+    putchar('\n');
+}
+
 static enum mgb_status files_merge(struct mgb_invocation *in, const char *target, int first,
                                    struct mgb_table *table)
 {
@@ -47,7 +70,10 @@ static enum mgb_status files_merge(struct mgb_invocation *in, const char *target
     for (int i = first; i < in->word_count && status == MGB_OK; i++) {
         struct mgb_merge_counts counts = {0};
         status = mgb_merge(&counts, store, in->words[i], &options);
-        counts_add(table, in->words[i], &counts);
+        if (in->format != MGB_TABLE_TEXT)
+            counts_add(table, in->words[i], &counts);
+        else if (status == MGB_OK || status == MGB_INTERRUPTED || counts.runs > 0)
+            counts_tell(in->words[i], &counts);
     }
     char message[512];
     snprintf(message, sizeof message, "%s", mgb_message_get());
@@ -76,7 +102,8 @@ static int merge_run(struct mgb_invocation *in)
     int code = status == MGB_OK
                    ? MGB_EXIT_OK
                    : mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
-    if (mgb_table_print(table, in->format, stdout) != MGB_OK && code == MGB_EXIT_OK)
+    if (in->format != MGB_TABLE_TEXT && mgb_table_print(table, in->format, stdout) != MGB_OK &&
+        code == MGB_EXIT_OK)
         code = mgb_cli_complain(in, MGB_EXIT_FAILED, "%s", mgb_message_get());
     mgb_table_free(table);
     return code;

@@ -25,5 +25,7 @@ int mgb_cli_stream_exit(const struct mgb_invocation *in, enum mgb_status status)
         return MGB_EXIT_OK;
     if (mgb_interrupt_pipe_closed()) /* whoever read it had enough */
         return MGB_EXIT_FAILED;
+    if (status == MGB_IO && ferror(stdout)) /* told for every command, see mgb_cli_run */
+        return MGB_EXIT_FAILED;
     return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
 }
