@@ -340,7 +340,8 @@ static bool color_wanted(void)
 int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv)
 {
     size_t most = (size_t)argc + 1;
-    *out = (struct mgb_invocation){.program = "mgbench", .argv = argv, .color = color_wanted(), .started_ms = now_ms()};
+    *out = (struct mgb_invocation){
+        .program = "mgbench", .argv = argv, .color = color_wanted(), .started_ms = now_ms()};
     out->lua_path = calloc(most, sizeof *out->lua_path);
     out->words = calloc(most, sizeof *out->words);
     out->flags = calloc(most, sizeof *out->flags);

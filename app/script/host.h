@@ -37,7 +37,7 @@ struct mgb_script {
     int word_count, flag_count;
     bool help, flags_read;
     const char *then; /* called with what the script gave back; NULL: nothing */
-    bool gave_model; /* the script is a file that ends in return nn.model(...) */
+    bool gave_model;  /* the script is a file that ends in return nn.model(...) */
     const struct script_services *services; /* NULL: the script can run nothing */
     const char *backend, *machine;          /* of runs that name none */
     enum mgb_table_format format;

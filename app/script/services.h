@@ -20,40 +20,36 @@ struct script_point {                /* a cell of a sweep */
     const char *digest;              /* of everything that makes it the same point */
     const char *backend;             /* as asked, for finding it; NULL: any */
     int64_t point, repeat, position; /* in grid order; from 0; in the order of running */
-    bool dry; /* the database must stay as it is: one of an older version has no points */
-    bool own; /* only what this program ran itself, before a crash, counts as done */
-    int64_t order_seed;              /* of the random order of points; -1: grid order */
+    bool dry;           /* the database must stay as it is: one of an older version has no points */
+    bool own;           /* only what this program ran itself, before a crash, counts as done */
+    int64_t order_seed; /* of the random order of points; -1: grid order */
 };
 
 /* What becomes of the cells of sweeps. */
 enum script_sweep_mode {
-    SCRIPT_SWEEP_ASKED,  /* as the script's `resume` says */
+    SCRIPT_SWEEP_ASKED, /* as the script's `resume` says */
     SCRIPT_SWEEP_RESUME, /* finished cells are not run again, unless the script says resume = false */
-    SCRIPT_SWEEP_FRESH,  /* every cell is run, whatever the script says */
-    SCRIPT_SWEEP_DRY     /* none is run: forecasts only */
+    SCRIPT_SWEEP_FRESH, /* every cell is run, whatever the script says */
+    SCRIPT_SWEEP_DRY    /* none is run: forecasts only */
 };
 
 /* A sweep, or one of its cells, begins or ends; texts are borrowed for the call. */
 struct script_cell {
-    enum {
-        SCRIPT_SWEEP_BEGINS,
-        SCRIPT_CELL_BEGINS,
-        SCRIPT_CELL_ENDS,
-        SCRIPT_SWEEP_ENDS
-    } what;
-    const char *sweep, *point;     /* "placement", "gpus=2 batch=32"; point "" for a whole sweep */
-    int64_t position, total;       /* cells of the sweep, from 1 */
-    const char *outcome, *message; /* of a cell that ends; message "" when there is nothing to say */
-    const char *phase;             /* where it did not go on: "opening", "step 12"; "" */
-    bool resumed;                  /* taken from the database, not run */
-    double step_ms;                /* NaN: none */
-    double elapsed_s, left_s;      /* since the sweep began; NaN: not to be told yet */
+    enum { SCRIPT_SWEEP_BEGINS, SCRIPT_CELL_BEGINS, SCRIPT_CELL_ENDS, SCRIPT_SWEEP_ENDS } what;
+    const char *sweep, *point; /* "placement", "gpus=2 batch=32"; point "" for a whole sweep */
+    int64_t position, total;   /* cells of the sweep, from 1 */
+    const char *outcome,
+        *message;             /* of a cell that ends; message "" when there is nothing to say */
+    const char *phase;        /* where it did not go on: "opening", "step 12"; "" */
+    bool resumed;             /* taken from the database, not run */
+    double step_ms;           /* NaN: none */
+    double elapsed_s, left_s; /* since the sweep began; NaN: not to be told yet */
 };
 
 /* What a cell would be, without running it. */
 struct script_forecast {
-    enum mgb_status status; /* MGB_OK: it can be run; else why not, in message */
-    const char *backend;    /* static */
+    enum mgb_status status;        /* MGB_OK: it can be run; else why not, in message */
+    const char *backend;           /* static */
     char gpu[MGB_DEVICE_NAME_MAX]; /* the fullest accelerator; "" without one */
     int64_t gpu_bytes, cpu_bytes;  /* planned peak of that and of /cpu:0; 0: not known */
     double seconds;                /* such a cell took before; NaN: not known */
@@ -62,15 +58,18 @@ struct script_forecast {
 
 /* Repetitions of one cell against those of another. */
 struct script_judged {
-    double step_ms, low_ms, high_ms; /* of the cell: mean of the repetitions' medians, its interval */
-    double ratio, ratio_low, ratio_high; /* cell / base of the time an example; NaN without a base */
-    const char *verdict;                 /* "faster", ...; static; NULL without a base */
-    char reason[400];                    /* why it is undecided or refused; "" */
-    int64_t more_repetitions;            /* would settle it; 0: settled, or nothing would */
-    double floor;                        /* differences up to this fraction are noise */
+    double step_ms, low_ms,
+        high_ms; /* of the cell: mean of the repetitions' medians, its interval */
+    double ratio, ratio_low,
+        ratio_high;           /* cell / base of the time an example; NaN without a base */
+    const char *verdict;      /* "faster", ...; static; NULL without a base */
+    char reason[400];         /* why it is undecided or refused; "" */
+    int64_t more_repetitions; /* would settle it; 0: settled, or nothing would */
+    double floor;             /* differences up to this fraction are noise */
 };
 
-struct script_judge_request { /* segments of the repetitions of a cell, and of what it is judged by */
+struct
+    script_judge_request { /* segments of the repetitions of a cell, and of what it is judged by */
     const int64_t *cell, *base;
     int cell_count, base_count; /* base_count 0: nothing to be judged by */
 };
@@ -91,8 +90,8 @@ struct script_open_request {
     const char *machine; /* NULL or a machine file */
     int64_t warmup; /* steps at the start of every segment that train and are logged, but are not
                        timed; MGB_WARMUP_AUTO: the rule of db/steady.h finds them */
-    double target_noise;   /* see script_step_request.whole; a fraction of the median; 0: none */
-    int64_t max_time_ns;   /* likewise, since the first step; 0: none */
+    double target_noise; /* see script_step_request.whole; a fraction of the median; 0: none */
+    int64_t max_time_ns; /* likewise, since the first step; 0: none */
     const struct script_point *point; /* of a sweep, or NULL */
     bool expect_oom;
     int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
@@ -106,40 +105,59 @@ struct script_figures {
     double examples_per_s; /* examples / seconds over the timed steps */
     double loss;           /* of the last step; NaN before the first */
     int metric_count;
-    double metrics[16];  /* of the last step */
-    const char *outcome; /* "ok", "oom", "error", "interrupted", "timeout"; static */
-    double noise;            /* half width of the interval over the median */
-    int steady;              /* 1, 0, or -1: no rule judged it */
-    const char *not_steady;  /* why steady is 0; static, else NULL */
-    const char *stop_reason; /* of a run: "steps", "epochs", "noise", "time", "stopped"; static; NULL: goes on */
+    double metrics[16];     /* of the last step */
+    const char *outcome;    /* "ok", "oom", "error", "interrupted", "timeout"; static */
+    double noise;           /* half width of the interval over the median */
+    int steady;             /* 1, 0, or -1: no rule judged it */
+    const char *not_steady; /* why steady is 0; static, else NULL */
+    const char *
+        stop_reason; /* of a run: "steps", "epochs", "noise", "time", "stopped"; static; NULL: goes on */
     double target_noise, max_time_ms; /* what was asked; 0: nothing */
-    int64_t outliers, outliers_far;   /* timed steps beyond 1.5 interquartile ranges, and of these beyond 3; -1: not known */
-    double worst_ratio;               /* of the longest timed step, over the median */
-    double unaccounted_ms, unaccounted_share; /* between the timed steps: of first start to last end */
-    double first_ratio;      /* of the segment's first step, over the median; set when it is warm-up */
+    int64_t outliers,
+        outliers_far; /* timed steps beyond 1.5 interquartile ranges, and of these beyond 3; -1: not known */
+    double worst_ratio; /* of the longest timed step, over the median */
+    double unaccounted_ms,
+        unaccounted_share; /* between the timed steps: of first start to last end */
+    double first_ratio; /* of the segment's first step, over the median; set when it is warm-up */
     const char *first_phase; /* what grew most in it; static, NULL: not known */
     int64_t ring_waits;      /* how often the record kept a step of this segment waiting */
-    bool log_complete;   /* false: the store failed, what it said is in log_message */
+    bool log_complete;       /* false: the store failed, what it said is in log_message */
     char log_message[256];
 };
 
 struct script_step_request {
-    int64_t steps;   /* exactly so many, those of the segment's warm-up included; 0 with epochs */
-    int64_t epochs;  /* until so many epochs have ended */
+    int64_t steps;  /* exactly so many, those of the segment's warm-up included; 0 with epochs */
+    int64_t epochs; /* until so many epochs have ended */
     /* A whole run: `steps` are the least number, those of a warm-up of given length included. Goes on until the automatic
      * warm-up has ended and the target noise is met, or a bound is: max_time_ns, or four times the steps and the warm-up's
      * floor. Figures say what ended it. With `lr` it returns when the rates are used up, without a stop_reason when it
      * should go on. */
     bool whole;
     int64_t lr_count; /* with whole */
-    const float *lr; /* a learning rate for each of `steps` steps, or NULL */
-    int trace_every; /* 0: none */
+    const float *lr;  /* a learning rate for each of `steps` steps, or NULL */
+    int trace_every;  /* 0: none */
 };
 
 /* Losses of the steps of this call, warm-up included, in order; owned by the session until the next call. */
 struct script_losses {
     int64_t count;
     const double *at;
+};
+
+/* The critical path of a traced step; see db/critical.h. */
+struct script_part {
+    int64_t begin_ns, end_ns; /* from the step's start */
+    bool gap; /* nothing ran that the rest waited for; what follows is of the task that came next */
+    const char *phase, *kind, *name, *device; /* NULL in the gap at the step's end */
+    const char *from; /* of a copy between devices: where its bytes leave; "" of an all-reduce; else NULL */
+    int64_t bytes;
+};
+struct script_path {
+    int count;
+    struct script_part *parts; /* in order, without holes */
+    int64_t wall_ns;           /* what they add up to */
+    bool waits_known;          /* false: an older version stored it, only the order of queues counts */
+    void *memory;              /* owns it all */
 };
 
 struct script_services {
@@ -197,6 +215,14 @@ struct script_services {
     /* The script is a sweep and stands at `point` ("sweep placement, point 12 of 48"): after a crash it may be started
      * again from the top. NULL: no longer. */
     void (*restartable)(void *context, const char *point);
+
+    /* The one segment that `words` name ("12", "last", see db/select.h), and the critical path of a traced step. NULL: no
+     * database. */
+    enum mgb_status (*find_segment)(void *context, int64_t *run, int64_t *segment,
+                                    const char *words);
+    enum mgb_status (*critical)(void *context, struct script_path *out, int64_t segment,
+                                int64_t step);
+    void (*critical_free)(struct script_path *path);
 
     /* Read-only SQL; `row` is called for each row with `columns` texts (NULL for NULL) and types. */
     enum mgb_status (*query)(

@@ -313,11 +313,10 @@ static void statuses_push(lua_State *L)
 
 void mgb_script_bind_session(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"step", session_step},         {"figures", session_figures},
-                                       {"set", session_set},           {"finish", session_finish},
-                                       {"evaluate", session_evaluate}, {"close", session_close},
-                                       {"is_open", session_is_open},   {"fail", session_fail},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"step", session_step},       {"figures", session_figures},   {"set", session_set},
+        {"finish", session_finish},   {"evaluate", session_evaluate}, {"close", session_close},
+        {"is_open", session_is_open}, {"fail", session_fail},         {NULL, NULL}};
     luaL_newmetatable(L, SESSION);
     lua_pushcfunction(L, session_close);
     lua_setfield(L, -2, "__gc");

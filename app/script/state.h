@@ -26,7 +26,8 @@ struct mgb_script_settings {
     const struct script_services *services; /* borrowed; NULL: the script can run nothing */
     const char *backend, *machine; /* borrowed; what runs use that name none; NULL: "auto" */
     enum mgb_table_format format;  /* of mgb.table */
-    const char *then; /* borrowed; a text of the program, called with what a script gave back; NULL: none */
+    const char *
+        then; /* borrowed; a text of the program, called with what a script gave back; NULL: none */
     bool help; /* stop once the script has declared its flags: see mgb_script_help_get */
 };
 

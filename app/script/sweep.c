@@ -37,6 +37,14 @@ static const char *text_field(lua_State *L, int index, const char *key, const ch
     return text;
 }
 
+static bool flag_field(lua_State *L, int index, const char *key)
+{
+    lua_getfield(L, index, key);
+    bool value = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return value;
+}
+
 /* What is not known has no field. */
 static void number_set(lua_State *L, const char *key, double value)
 {
@@ -64,9 +72,8 @@ void mgb_script_read_point(lua_State *L, int index, struct script_point *out)
                               .repeat = count_field(L, index, "repetition", 0),
                               .position = count_field(L, index, "position", 0),
                               .order_seed = count_field(L, index, "order_seed", -1)};
-    lua_getfield(L, index, "own");
-    out->own = lua_toboolean(L, -1);
-    lua_pop(L, 1);
+    out->own = flag_field(L, index, "own");
+    out->dry = flag_field(L, index, "dry");
 }
 
 /* sweep_find(point) -> figures of a finished run of it, or nil */

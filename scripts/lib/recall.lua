@@ -77,6 +77,26 @@ local function losses_read(id)
   return losses
 end
 
+-- What was judged of the steps together, as figures of a run that was just made have it.
+local function judgement_read(result, segment)
+  local stat = host.query("SELECT * FROM segment_stat WHERE segment_id = ?", segment.id)[1] or {}
+  result.noise, result.not_steady, result.stop_reason = stat.noise, stat.not_steady, segment.stop_reason
+  if stat.steady ~= nil then result.steady = stat.steady == 1 end
+  if stat.outliers_mild and stat.outliers_far then
+    result.outliers, result.outliers_far = stat.outliers_mild + stat.outliers_far, stat.outliers_far
+  end
+  if stat.max_ns and stat.median_ns then result.worst_ratio = stat.max_ns / stat.median_ns end
+  if stat.unaccounted_ns and stat.timed_ns > 0 then
+    result.unaccounted_ms = stat.unaccounted_ns / 1e6
+    result.unaccounted_share = stat.unaccounted_ns / (stat.unaccounted_ns + stat.timed_ns)
+  end
+  local first = host.query("SELECT wall_ns, warmup FROM step WHERE segment_id = ? ORDER BY step LIMIT 1", segment.id)[1]
+  if first and first.warmup == 1 and stat.median_ns then result.first_ratio = first.wall_ns / stat.median_ns end
+  result.first_phase = stat.first_step_cause
+  result.target_noise, result.max_time_ms = segment.target_noise, segment.max_time_ns and segment.max_time_ns / 1e6
+  result.ring_waits = segment.ring_waits
+end
+
 -- Completes the figures that the database gave for a point.
 function host.result_recall(s, figures)
   local id = figures.segment_id
@@ -90,8 +110,10 @@ function host.result_recall(s, figures)
     return host.result_gone(figures, gone)
   end
   if segment.run_outcome == "oom" then
-    return host.result_refused(s, "oom", segment.run_message, { run_id = figures.run_id, device = segment.oom_device,
+    local refused = host.result_refused(s, "oom", segment.run_message, { run_id = figures.run_id, device = segment.oom_device,
       needed = segment.oom_needed_bytes, available = segment.oom_available_bytes })
+    refused.phase = segment.plan_digest and "training" or "opening" -- one that was refused has no plan
+    return refused
   end
   local result = figures
   result.model, result.seed, result.backend = s.model, segment.seed, segment.backend
@@ -106,6 +128,8 @@ function host.result_recall(s, figures)
   local last = host.query("SELECT loss, loss_status FROM step WHERE segment_id = ? ORDER BY step DESC LIMIT 1", id)[1]
   result.steps, result.warmup_steps = steps.n - steps.warm, steps.warm
   result.loss = last and number_read(last.loss, last.loss_status)
+  judgement_read(result, segment)
+  if result.outcome ~= "ok" then result.phase = steps.n > 0 and "training" or "opening" end
   result.metrics, result.test_metrics = metrics_read(id, "train"), metrics_read(id, "test")
   result.memory, result.towers = memory_read(id), towers_read(segment)
   result.traffic = host.query([[SELECT from_device AS "from", to_device AS "to", bytes_per_step AS bytes FROM traffic

@@ -73,7 +73,7 @@ local function point_digest(s, o)
   local _, _, graph = s.graph:facts()
   return host.digest(host.json{ model = s.model, options = request.model_options, graph = graph, data = request.data,
     optimizer = s.optimizer, steps = o.steps or 100, epochs = o.epochs or 0, warmup = o.warmup or s.warmup, seed = s.seed,
-    target_noise = o.target_noise or "", max_time = o.max_time or "", build = o.build or "",
+    target_noise = s.target_noise or "", max_time = s.max_time or "", build = o.build or "",
     placement = asked, backend = request.backend or host.backend, machine = request.machine or host.machine or "",
     rates = host.run_rates(s, o) or "", doubt = s.doubt and host.unique() or "" })
 end
@@ -109,8 +109,7 @@ local function row_finish(row, w, point, repetition, position, number)
 end
 
 -- A loss that is no number any more: the run trained nothing, and ends as one that failed.
-local function loss_judge(s, figures)
-  local loss, losses = figures.loss, figures.losses
+local function loss_judge(s, loss, losses)
   if loss == nil or loss == loss and math.abs(loss) < math.huge then return end
   local first = 0
   for i = #losses, 1, -1 do
@@ -157,7 +156,7 @@ local function cell_prepare(w, point, number, repetition, position)
   local s = host.prepare(what, o, all, 10)
   s.request.point = { sweep = w.name, sweep_settings = w.settings, settings = host.json(point_options(point, {})),
                       digest = point_digest(s, o), point = number - 1, repetition = repetition - 1, position = position - 1,
-                      backend = s.request.backend, order_seed = w.order_seed, own = not w.resume }
+                      backend = s.request.backend, order_seed = w.order_seed, own = not w.resume, dry = w.dry }
   return s, o
 end
 

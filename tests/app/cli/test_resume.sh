@@ -46,7 +46,7 @@ local function sweep()
     optimizer = mgb.sgd{ lr = 0.01, schedule = function(step) return 0.01 / (step + 1) end } }
 end
 local first, second = sweep(), sweep()
-local of_process = { resumed = true }
+local of_process = { resumed = true, first_phase = true }
 for i, row in ipairs(first) do
   local again, names = second[i], { losses = true }
   assert(not row.resumed and again.resumed, "row " .. i .. " was not resumed")
@@ -91,7 +91,7 @@ local rows = mgb.sweep{ name = "doubt", model = "digits_cnn", steps = 2, warmup 
 print(rows[1].resumed, rows[2].resumed)
 LUA
 for try in 1 2; do
-    expect 0 "$(printf 'false\tfalse')" "mgbench: warning: mgb.sweep 'doubt': gpus=1: points are run again, for they cannot be compared with those of before: mgb.data.map: 'counter' is a table, which has no value to compare" \
+    expect 0 "$(printf 'false\tfalse')" "mgbench: warning: mgb.sweep 'doubt': gpus=1: points are run again, for they cannot be compared with those of before: mgb.data.map: 'counter' is a table, which has no value to compare [resume]" \
         mgbench --db s.db --backend host -e doubt.lua
 done
 

@@ -6,7 +6,7 @@ sweeps=2
 
 cat >sweep.lua <<LUA
 local rows = mgb.sweep{ name = "kill", model = $small, batch = 4, steps = 400, warmup = 0, backend = "host",
-                        grid = { gpus = { 1, 2, 3 } } }
+                        order = "grid", grid = { gpus = { 1, 2, 3 } } }
 mgb.table(rows, { "gpus", "outcome" })
 LUA
 point_runs() { # the point $1 (from 1) is running and has steps

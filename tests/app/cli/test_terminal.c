@@ -175,9 +175,9 @@ static void progress_is_cut_and_cleared(void **state)
     setenv("MGBENCH_DB", file, 1);
     terminal_start(&t, words);
     assert_int_equal(terminal_end(&t), 1);
-    assert_non_null(strstr(t.text, "point 1 of 1, gpus=1"));
+    assert_non_null(strstr(t.text, "cell 1 of 1, gpus=1"));
     assert_non_null(strstr(t.text, "\r\033[Kmgbench: "));
-    const char *cut = strstr(t.text, "point 1 of 1");
+    const char *cut = strstr(t.text, "cell 1 of 1");
     assert_int_equal((int)strcspn(cut, "\r"), 79);
     static const char *const endings[] = {"", "-wal", "-shm", ".lock"};
     for (int i = 0; i < 4; i++) {
