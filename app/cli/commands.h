@@ -10,5 +10,6 @@ extern const struct mgb_command mgb_command_script, mgb_command_run, mgb_command
     mgb_command_rm, mgb_command_vacuum, mgb_command_seal, mgb_command_trace;
 extern const struct mgb_command mgb_command_runs, mgb_command_show, mgb_command_compare,
     mgb_command_scaling, mgb_command_baseline, mgb_command_tag, mgb_command_note;
+extern const struct mgb_command mgb_command_plot;
 
 #endif

@@ -8,7 +8,6 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"show", "mgbench query 'select * from run_summary where run_id = 1'"},
     {"compare", "mgbench query over run_summary, with the two runs' ids"},
     {"scaling", "mgbench query 'select * from scaling', or mgbench -e scaling.lua"},
-    {"plot", "mgbench query with --csv, and a plotting program"},
     {"report", "mgbench query over run_summary, phase_share and placement"},
     {"selftest", "mgbench verify, and the tests of the source tree: scripts/test"},
     {"predict", "mgbench plan, which counts memory and bytes"},

@@ -84,6 +84,15 @@ struct mgb_chart *mgb_picture_add(struct mgb_picture *picture, enum mgb_chart_ki
     return picture->panels[picture->count++] = chart;
 }
 
+void mgb_picture_drop(struct mgb_picture *picture)
+{
+    if (picture->count == 0)
+        return;
+    struct mgb_chart *chart = picture->panels[--picture->count];
+    chart_done(chart);
+    free(chart);
+}
+
 int mgb_chart_add_category(struct mgb_chart *chart, const char *label)
 {
     char *copy = strdup(label);

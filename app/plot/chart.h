@@ -73,6 +73,8 @@ void mgb_picture_say(char **text, bool *failed, const char *format, ...)
 
 /* A new panel, borrowed; never NULL. */
 struct mgb_chart *mgb_picture_add(struct mgb_picture *picture, enum mgb_chart_kind kind);
+/* Takes the newest panel away again. */
+void mgb_picture_drop(struct mgb_picture *picture);
 
 /* Indices of what was added; -1 when memory is out, which the others take. */
 int mgb_chart_add_category(struct mgb_chart *chart, const char *label);

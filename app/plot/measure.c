@@ -25,9 +25,12 @@ static void series_take(struct mgb_chart_range *range, const struct mgb_chart_se
                         bool log)
 {
     for (size_t i = 0; i < series->count; i++) {
-        range_take(range, series->points[i].y, log);
-        range_take(range, series->points[i].low, log);
-        range_take(range, series->points[i].high, log);
+        const struct mgb_chart_point *p = &series->points[i];
+        range_take(range, p->y, log);
+        if (isfinite(p->low) && isfinite(p->high)) { /* a wild one must not flatten all points */
+            range_take(range, fmax(p->low, 0.6 * p->y), log);
+            range_take(range, fmin(p->high, 1.4 * p->y), log);
+        }
     }
 }
 

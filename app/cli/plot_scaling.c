@@ -1,0 +1,279 @@
+/* Examples per second over GPUs with the ideal line, and over the batch with the edge of memory. */
+#include "app/cli/plot_charts.h"
+#include "db/scaling.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_weak(const struct plot_cell *cell)
+{
+    return strcmp(cell->values[PLOT_BATCH_MODE], "weak") == 0;
+}
+
+static bool same_scaling(const struct plot_cell *a, const struct plot_cell *b)
+{
+    return plot_same_subject(a, b) && plot_same(a, b, PLOT_BATCH_MODE) &&
+           (is_weak(a) ? a->batch_per_gpu == b->batch_per_gpu : a->global_batch == b->global_batch);
+}
+
+static double rate_of(const struct plot_cell *cell)
+{
+    return (double)cell->global_batch / cell->ms * 1e3;
+}
+
+/* A series of a chart by its label, made when it is new. */
+static int series_find(struct mgb_chart *chart, const char *label)
+{
+    for (size_t i = 0; i < chart->series_count; i++)
+        if (strcmp(chart->series[i].label, label) == 0)
+            return (int)i;
+    return mgb_chart_add_series(chart, label);
+}
+
+static void rate_add(struct mgb_chart *chart, int series, double x, const struct plot_cell *cell)
+{
+    double examples = (double)cell->global_batch * 1e3;
+    mgb_chart_add_point(chart, series, x, rate_of(cell), examples / cell->high_ms,
+                        examples / cell->low_ms);
+}
+
+static const enum plot_dimension scaling_fixed[] = {
+    PLOT_MODEL, PLOT_OPTIONS,    PLOT_MACHINE,       PLOT_BACKEND,     PLOT_PRECISION,
+    PLOT_GPUS,  PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
+static const enum plot_dimension scaling_always[] = {PLOT_STRATEGY};
+
+struct scaling {
+    const struct plot_cells *cells;
+    size_t *members; /* of more than one GPU */
+    size_t count;
+    const struct plot_cell *single; /* the only placement of one GPU, or the fastest */
+    struct mgb_chart *chart;
+};
+
+static void members_sort(struct scaling *s, const struct plot_panel *panel)
+{
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct plot_cell *cell = &s->cells->all[panel->members[i]];
+        if (cell->gpus > 1)
+            s->members[s->count++] = panel->members[i];
+        else if (cell->gpus == 1 && !cell->oom && (!s->single || cell->ms < s->single->ms))
+            s->single = cell;
+    }
+}
+
+/* How near the best of the most GPUs comes to the ideal, without those that exchange nothing. */
+static const struct plot_cell *best_find(const struct scaling *s)
+{
+    const struct plot_cell *best = NULL;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct plot_cell *cell = &s->cells->all[s->members[i]];
+        if (cell->oom || strcmp(cell->values[PLOT_STRATEGY], "independent") == 0)
+            continue;
+        if (!best || cell->gpus > best->gpus ||
+            (cell->gpus == best->gpus && rate_of(cell) > rate_of(best)))
+            best = cell;
+    }
+    return best;
+}
+
+static void scaling_title(struct scaling *s, const struct plot_cell *any)
+{
+    const struct plot_cell *best = best_find(s);
+    char *prefix = plot_prefix(s->cells, any), answer[200] = "";
+    if (best && s->single)
+        snprintf(answer, sizeof answer,
+                 ". %lld GPUs give %.3g times the rate of one (%s): efficiency %.0f %%",
+                 (long long)best->gpus, rate_of(best) / rate_of(s->single),
+                 best->values[PLOT_STRATEGY],
+                 100 * rate_of(best) / rate_of(s->single) / (double)best->gpus);
+    mgb_picture_say(&s->chart->title, &s->chart->failed, "%s%s scaling, %s %lld%s%s",
+                    prefix ? prefix : "", is_weak(any) ? "Weak" : "Strong",
+                    is_weak(any) ? "batch per GPU" : "global batch",
+                    (long long)(is_weak(any) ? any->batch_per_gpu : any->global_batch), answer,
+                    s->single ? "" : ". No ideal line: one GPU with this batch is not measured");
+    free(prefix);
+}
+
+static void scaling_points(struct scaling *s)
+{
+    struct plot_scope scope = {s->cells, s->members, s->count, scaling_always, scaling_fixed, 1, 9};
+    for (size_t i = 0; i < s->count; i++) {
+        const struct plot_cell *cell = &s->cells->all[s->members[i]];
+        char *label = plot_label(&scope, cell), mark[200];
+        s->chart->failed = s->chart->failed || !label;
+        int series = label ? series_find(s->chart, label) : -1;
+        snprintf(mark, sizeof mark, "out of memory: %s", label ? label : "");
+        if (cell->oom)
+            mgb_chart_add_mark(s->chart, MGB_MARK_EDGE, (double)cell->gpus, 0, mark);
+        else
+            rate_add(s->chart, series, (double)cell->gpus, cell);
+        free(label);
+    }
+    for (size_t k = 0; s->single && k < s->chart->series_count; k++)
+        rate_add(s->chart, (int)k, 1, s->single);
+}
+
+static void ideal_add(const struct scaling *s)
+{
+    struct mgb_chart_range x = mgb_chart_x_range(s->chart);
+    for (double gpus = 1; s->single && gpus <= x.high; gpus++) /* straight on either axis */
+        mgb_chart_add_ideal(s->chart, "ideal: N times one GPU", gpus, gpus * rate_of(s->single));
+}
+
+static enum mgb_status scaling_draw(struct mgb_picture *picture, const struct plot_cells *cells,
+                                    const struct plot_panel *panel)
+{
+    struct scaling s = {.cells = cells, .members = calloc(panel->count, sizeof(size_t))};
+    if (!s.members)
+        return mgb_fail(MGB_NO_MEMORY, "making a plot: memory is exhausted");
+    members_sort(&s, panel);
+    s.chart = mgb_picture_add(picture, MGB_CHART_LINES);
+    scaling_title(&s, &cells->all[panel->members[0]]);
+    mgb_picture_say(&s.chart->x_label, &s.chart->failed, "number of %s",
+                    plot_device_word(&cells->all[panel->members[0]]));
+    mgb_picture_say(&s.chart->y_label, &s.chart->failed, "examples per second (higher is better)");
+    scaling_points(&s);
+    ideal_add(&s);
+    free(s.members);
+    return MGB_OK;
+}
+
+/* Counts of GPUs in a panel. */
+static size_t counts_of(const struct plot_cells *cells, const struct plot_panel *panel)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < panel->count; i++) {
+        bool told = cells->all[panel->members[i]].gpus < 1 || cells->all[panel->members[i]].oom;
+        for (size_t k = 0; k < i; k++)
+            told = told || cells->all[panel->members[k]].gpus == cells->all[panel->members[i]].gpus;
+        found += !told;
+    }
+    return found;
+}
+
+enum mgb_status plot_scaling(struct mgb_picture *out, const struct plot_cells *cells)
+{
+    struct plot_panels panels;
+    char count[100];
+    size_t drawn = 0;
+    bool weak = false, strong = false;
+    enum mgb_status status = MGB_OK;
+    MGB_TRY(plot_panels_make(&panels, cells, same_scaling));
+    for (size_t i = 0; status == MGB_OK && i < panels.count; i++)
+        if (counts_of(cells, &panels.all[i]) > 1 && drawn++ < PLOT_PANELS) {
+            status = scaling_draw(out, cells, &panels.all[i]);
+            weak = weak || is_weak(&cells->all[panels.all[i].members[0]]);
+            strong = strong || !is_weak(&cells->all[panels.all[i].members[0]]);
+        }
+    plot_panels_done(&panels);
+    if (status == MGB_OK && drawn == 0)
+        return mgb_fail(MGB_MISSING,
+                        "scaling needs one batch on several numbers of GPUs, and %s is not measured "
+                        "so; to do it: mgbench -e scaling.lua --model %s --gpus 1,2,4",
+                        cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
+    plot_title(out, "Throughput by number of GPUs", cells);
+    mgb_picture_say(&out->subtitle, &out->failed,
+                    "Higher is better. Point: global batch / median step; stroke: its 95 %% "
+                    "interval (block bootstrap); %s. Efficiency%s%s%s%s.",
+                    plot_count_text(count, cells), weak ? ", " : "",
+                    weak ? MGB_SCALING_WEAK_TEXT : "", strong ? "; " : "",
+                    strong ? MGB_SCALING_STRONG_TEXT : "");
+    plot_note(out, cells, drawn > PLOT_PANELS ? drawn - PLOT_PANELS : 0);
+    return status;
+}
+
+static const enum plot_dimension batch_fixed[] = {
+    PLOT_MODEL,      PLOT_OPTIONS,       PLOT_MACHINE,     PLOT_BACKEND, PLOT_PRECISION,
+    PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
+static const enum plot_dimension batch_always[] = {PLOT_GPUS};
+
+/* The edge of a series is the smallest batch that did not fit. */
+static void edges_add(struct mgb_chart *chart, const struct plot_scope *scope)
+{
+    for (size_t i = 0; i < scope->member_count; i++) {
+        const struct plot_cell *cell = &scope->cells->all[scope->members[i]];
+        char *label = cell->oom ? plot_label(scope, cell) : NULL, mark[200];
+        bool smallest = label != NULL;
+        for (size_t k = 0; smallest && k < scope->member_count; k++) {
+            const struct plot_cell *other = &scope->cells->all[scope->members[k]];
+            char *its = other->oom ? plot_label(scope, other) : NULL;
+            if (its && strcmp(its, label) == 0 && other->global_batch < cell->global_batch)
+                smallest = false;
+            free(its);
+        }
+        snprintf(mark, sizeof mark, "out of memory: %s", label ? label : "");
+        if (smallest)
+            mgb_chart_add_mark(chart, MGB_MARK_EDGE, (double)cell->global_batch, 0, mark);
+        free(label);
+    }
+}
+
+static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cells,
+                       const struct plot_panel *panel)
+{
+    struct mgb_chart *chart = mgb_picture_add(picture, MGB_CHART_LINES);
+    struct plot_scope scope = {cells, panel->members, panel->count, batch_always, batch_fixed, 1, 8};
+    char *prefix = plot_prefix(cells, &cells->all[panel->members[0]]);
+    const struct plot_cell *best = NULL;
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct plot_cell *cell = &cells->all[panel->members[i]];
+        char *label = plot_label(&scope, cell);
+        chart->failed = chart->failed || !label;
+        if (label && !cell->oom)
+            rate_add(chart, series_find(chart, label), (double)cell->global_batch, cell);
+        if (!cell->oom && (!best || rate_of(cell) > rate_of(best)))
+            best = cell;
+        free(label);
+    }
+    edges_add(chart, &scope);
+    chart->x_log = true;
+    mgb_picture_say(&chart->x_label, &chart->failed, "global batch, examples of all GPUs together");
+    mgb_picture_say(&chart->y_label, &chart->failed, "examples per second (higher is better)");
+    char *label = best ? plot_label(&scope, best) : NULL, number[40];
+    if (label)
+        mgb_picture_say(&chart->title, &chart->failed,
+                        "%sHighest: %s examples/s at global batch %lld (%s)", prefix ? prefix : "",
+                        mgb_plot_number(number, rate_of(best)), (long long)best->global_batch,
+                        label);
+    free(label);
+    free(prefix);
+}
+
+static size_t batches_of(const struct plot_cells *cells, const struct plot_panel *panel)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < panel->count; i++) {
+        bool told = cells->all[panel->members[i]].oom;
+        for (size_t k = 0; k < i; k++)
+            told = told || cells->all[panel->members[k]].global_batch ==
+                               cells->all[panel->members[i]].global_batch;
+        found += !told;
+    }
+    return found;
+}
+
+enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cells)
+{
+    struct plot_panels panels;
+    char count[100];
+    size_t drawn = 0;
+    MGB_TRY(plot_panels_make(&panels, cells, plot_same_subject));
+    for (size_t i = 0; i < panels.count; i++)
+        if (batches_of(cells, &panels.all[i]) > 1 && drawn++ < PLOT_PANELS)
+            batch_draw(out, cells, &panels.all[i]);
+    plot_panels_done(&panels);
+    if (drawn == 0)
+        return mgb_fail(MGB_MISSING,
+                        "throughput by batch needs several batches, and %s is measured with one; to "
+                        "do it: mgbench -e batch.lua --model %s",
+                        cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
+    plot_title(out, "Throughput by batch", cells);
+    mgb_picture_say(&out->subtitle, &out->failed,
+                    "Higher is better. Point: global batch / median step; stroke: its 95 %% "
+                    "interval (block bootstrap); %s. Dashed upright line: the smallest batch that "
+                    "did not fit into memory.",
+                    plot_count_text(count, cells));
+    plot_note(out, cells, drawn > PLOT_PANELS ? drawn - PLOT_PANELS : 0);
+    return MGB_OK;
+}
