@@ -123,7 +123,7 @@ void mgb_reader_watch(struct mgb_reader *reader, bool (*stop)(void *context), vo
                              reader);
 }
 
-static enum mgb_status text_fail(const struct mgb_reader *reader, int code, const char *text)
+static enum mgb_status text_fail(struct mgb_reader *reader, int code, const char *text)
 {
     if (code == SQLITE_AUTH)
         return mgb_fail(MGB_INVALID, "a query may only read: %.200s", text);

@@ -51,11 +51,9 @@ enum mgb_status mgb_schema_look(enum mgb_schema_state *out, struct mgb_sql *sql,
     int64_t version;
     MGB_TRY(mgb_sql_run(sql, "BEGIN"));
     enum mgb_status status = schema_look(out, &version, sql, schema);
-    if (status != MGB_OK) {
-        char message[512];
-        snprintf(message, sizeof message, "%s", mgb_message_get());
-        (void)mgb_sql_run(sql, "ROLLBACK");
-        return mgb_fail(status, "%s", message);
+    if (status != MGB_OK) { /* what SQLite has not undone itself; the message stays */
+        sqlite3_exec(sql->handle, "ROLLBACK", NULL, NULL, NULL);
+        return status;
     }
     return mgb_sql_run(sql, "COMMIT");
 }

@@ -65,8 +65,9 @@ enum mgb_status mgb_source_open(struct mgb_sql *sql, enum mgb_schema_state *stat
     enum mgb_status status = source_settle(sql, state);
     if (status == MGB_OK)
         return MGB_OK;
+    int code = sql->failed & 0xff;
     mgb_sql_close(sql);
-    if (status == MGB_IO && wal_is_empty(path))
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && wal_is_empty(path))
         return source_open_immutable(sql, state, path);
     return status;
 }

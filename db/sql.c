@@ -57,8 +57,9 @@ static const char *code_hint(int code)
     }
 }
 
-enum mgb_status mgb_sql_fail(const struct mgb_sql *sql, int code, const char *what)
+enum mgb_status mgb_sql_fail(struct mgb_sql *sql, int code, const char *what)
 {
+    sql->failed = code;
     const char *message = sql->handle ? sqlite3_errmsg(sql->handle) : sqlite3_errstr(code);
     return mgb_fail(code_status(code), "%s: %s (%.60s)%s", sql->path, message, what,
                     code_hint(code));
@@ -290,4 +291,9 @@ const char *mgb_column_text(const struct mgb_statement *statement, int column)
 int64_t mgb_sql_last_id(const struct mgb_sql *sql)
 {
     return sqlite3_last_insert_rowid(sql->handle);
+}
+
+int64_t mgb_sql_changes(const struct mgb_sql *sql)
+{
+    return sqlite3_changes64(sql->handle);
 }

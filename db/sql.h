@@ -15,6 +15,7 @@ struct mgb_sql {
     sqlite3 *handle;
     char *path;
     const char *begun_by; /* function that began the open transaction; NULL: none is open */
+    int failed; /* SQLite's extended code of the last failure; undoing does not change it */
     struct {
         const char *text;
         sqlite3_stmt *compiled;
@@ -72,7 +73,10 @@ const char *mgb_column_text(const struct mgb_statement *statement,
 /* Last row id of this connection. */
 int64_t mgb_sql_last_id(const struct mgb_sql *sql);
 
+/* How many rows the last statement of this connection changed. */
+int64_t mgb_sql_changes(const struct mgb_sql *sql);
+
 /* Fails with SQLite's message for the connection: "FILE: message (what); hint". */
-enum mgb_status mgb_sql_fail(const struct mgb_sql *sql, int code, const char *what);
+enum mgb_status mgb_sql_fail(struct mgb_sql *sql, int code, const char *what);
 
 #endif

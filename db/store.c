@@ -36,6 +36,11 @@ static int busy_wait(void *context, int calls)
     return 1;
 }
 
+void mgb_store_busy_handle(struct mgb_store *store)
+{
+    sqlite3_busy_handler(store->sql.handle, busy_wait, store);
+}
+
 /* A file that was left in WAL mode where there is no shared memory is put away alone. */
 static enum mgb_status store_look(enum mgb_schema_state *state, struct mgb_store *store,
                                   const struct mgb_schema *schema)
@@ -50,7 +55,7 @@ static enum mgb_status store_look(enum mgb_schema_state *state, struct mgb_store
 
 static enum mgb_status store_settle(struct mgb_store *store, const struct mgb_schema *schema)
 {
-    sqlite3_busy_handler(store->sql.handle, busy_wait, store);
+    mgb_store_busy_handle(store);
     enum mgb_schema_state state;
     MGB_TRY(store_look(&state, store, schema));
     MGB_TRY(mgb_lock_open(&store->lock, store->sql.path));

@@ -45,7 +45,7 @@ static const char *network_find(const struct mgb_store *store)
 
 bool mgb_store_wal_refused(const struct mgb_store *store)
 {
-    int code = sqlite3_extended_errcode(store->sql.handle);
+    int code = store->sql.failed;
     switch (code) {
     case SQLITE_IOERR_SHMOPEN:
     case SQLITE_IOERR_SHMSIZE:
@@ -58,11 +58,24 @@ bool mgb_store_wal_refused(const struct mgb_store *store)
     }
 }
 
+/* A connection that tried to open the log stays with shared memory: a new one is needed. */
+static enum mgb_status connection_renew(struct mgb_store *store)
+{
+    struct mgb_sql renewed;
+    const char *path = store->sql.path;
+    MGB_TRY(mgb_sql_open(&renewed, path, path, SQLITE_OPEN_READWRITE));
+    mgb_sql_close(&store->sql);
+    store->sql = renewed;
+    mgb_store_busy_handle(store);
+    return MGB_OK;
+}
+
 /* A connection that has the file for itself needs no shared memory to read a WAL and put it away. */
 enum mgb_status mgb_store_journal_alone(struct mgb_store *store, const struct mgb_schema *schema)
 {
     enum mgb_schema_state state;
     char mode[16];
+    MGB_TRY(connection_renew(store));
     MGB_TRY(mgb_sql_run(&store->sql, "PRAGMA locking_mode = EXCLUSIVE"));
     MGB_TRY(mgb_schema_look(&state, &store->sql, schema));
     MGB_TRY(mgb_sql_text(mode, sizeof mode, &store->sql, "PRAGMA journal_mode = DELETE"));

@@ -43,6 +43,9 @@ enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
 enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by);
 enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status);
 
+/* A new connection of the store waits for other programs' transactions. */
+void mgb_store_busy_handle(struct mgb_store *store);
+
 /* Did the last call fail because there is no shared memory, or none that works? */
 bool mgb_store_wal_refused(const struct mgb_store *store);
 /* Leaves WAL behind without shared memory, alone on the file; refuses, untouched, what is not ours. */
