@@ -213,7 +213,8 @@ CREATE TABLE segment_stat (
     outliers_mild   INTEGER,          -- steps beyond 1.5 interquartile ranges, see outlier
     outliers_far    INTEGER,          -- steps beyond 3 of them
     first_step_ns   INTEGER,          -- wall time of the segment's very first step, warm-up or not
-    first_step_cause TEXT             -- what of it was longer than in the timed steps; NULL: nothing, or not known
+    first_step_cause TEXT,            -- what of it was longer than in the timed steps; NULL: nothing, or not known
+    loss_last       REAL              -- of the last step; NULL: it has none that is finite
 ) STRICT;
 
 -- Every step, none dropped.

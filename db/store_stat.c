@@ -63,8 +63,8 @@ static enum mgb_status stat_put(struct mgb_sql *sql, const struct mgb_record_seg
         "INSERT OR REPLACE INTO segment_stat (segment_id, timed_steps, warmup_steps, examples, "
         "timed_ns, median_ns, p5_ns, p95_ns, p99_ns, mean_ns, min_ns, max_ns, ci95_low_ns, "
         "ci95_high_ns, interval_method, steady, unaccounted_ns, noise, interval_seed, drift, "
-        "not_steady, outliers_mild, outliers_far) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        "not_steady, outliers_mild, outliers_far, loss_last) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     mgb_bind_int(&put, stat->segment);
     mgb_bind_int(&put, stat->timed_steps);
     mgb_bind_int(&put, stat->warmup_steps);
@@ -88,6 +88,7 @@ static enum mgb_status stat_put(struct mgb_sql *sql, const struct mgb_record_seg
     mgb_bind_text(&put, stat->not_steady);
     mgb_bind_maybe_int(&put, stat->outliers_mild);
     mgb_bind_maybe_int(&put, stat->outliers_far);
+    mgb_bind_maybe_real(&put, stat->loss_last);
     return mgb_statement_run(&put);
 }
 
