@@ -57,6 +57,15 @@ enum mgb_status mgb_keep_room(const char *what, const char *path, int64_t needed
         what, path, (long long)((needed + SPARE_BYTES) >> 20), (long long)(there >> 20));
 }
 
+/* Closing looks for the lock too: the failure's own message must survive that. */
+static enum mgb_status store_leave(struct mgb_store *store, enum mgb_status status)
+{
+    char message[512];
+    snprintf(message, sizeof message, "%s", mgb_message_get());
+    mgb_store_close(store);
+    return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
+}
+
 enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
                               const struct mgb_keep_options *options)
 {
@@ -69,18 +78,13 @@ enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
         return mgb_fail(MGB_MISSING, "%s is not there: nothing has been recorded in it", path);
     MGB_TRY(mgb_store_open(out, path, &settings));
     enum mgb_status status = mgb_store_hold(*out);
-    if (status != MGB_OK)
-        mgb_store_close(*out);
-    return status;
+    return status == MGB_OK ? MGB_OK : store_leave(*out, status);
 }
 
 enum mgb_status mgb_keep_close(struct mgb_store *store, enum mgb_status status)
 {
-    char message[512];
-    snprintf(message, sizeof message, "%s", mgb_message_get());
     mgb_store_release(store);
-    mgb_store_close(store);
-    return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
+    return store_leave(store, status);
 }
 
 static enum mgb_status run_delete(struct mgb_store *store, int64_t run)
