@@ -209,3 +209,20 @@ void mgb_cli_hub_interrupt(void *hub)
 {
     mgb_hub_interrupt(((struct mgb_cli_hub *)hub)->hub);
 }
+
+void mgb_cli_hub_repeat(const struct mgb_cli_hub *hub, FILE *out)
+{
+    if (hub->in->quiet)
+        return;
+    if (out == stderr)
+        fflush(stdout);
+    fprintf(out, "repeat with: %s", hub->command);
+    if (*hub->digest)
+        fprintf(out, " (script %s)", hub->digest);
+    fputc('\n', out);
+}
+
+void mgb_cli_hub_fail(void *hub, const char *message)
+{
+    mgb_hub_fail(((struct mgb_cli_hub *)hub)->hub, message);
+}

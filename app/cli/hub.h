@@ -21,6 +21,12 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
 /* Stores what is left. Returns `code`, or 1 with a message when something was not recorded and `code` is 0. */
 int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code);
 
+/* Tells which command repeats this, and what its script was, unless that is not wanted. */
+void mgb_cli_hub_repeat(const struct mgb_cli_hub *hub, FILE *out);
+
+/* Runs that are still open end with this message; the context is the struct mgb_cli_hub. */
+void mgb_cli_hub_fail(void *hub, const char *message);
+
 /* For mgb_interrupt_target: the context is the struct mgb_cli_hub. */
 void mgb_cli_hub_interrupt(void *hub);
 

@@ -42,6 +42,8 @@ static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words
         *refused = MGB_INVALID;
     char message[512];
     snprintf(message, sizeof message, "%s", mgb_message_get());
+    if (status != MGB_OK && status != MGB_INTERRUPTED && job->fail)
+        job->fail(job->context, error->message);
     mgb_script_free(running.script); /* closes its sessions */
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }

@@ -12,6 +12,8 @@ struct mgb_cli_job {
     const struct script_services *services;
     mgb_interrupt_function
         *stop; /* called with `context` beside ending the script; NULL: nothing more to stop */
+    /* Told why the script failed while its sessions are still open; NULL: nobody wants to know. */
+    void (*fail)(void *context, const char *message);
     void *context;
 };
 

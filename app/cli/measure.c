@@ -65,13 +65,16 @@ static int measurement_run(struct measurement *m, const char *verb,
     watched.open = watched_open;
     watched.finish = watched_finish;
     watching = m;
-    struct mgb_cli_job job = {
-        .in = in, .services = &watched, .stop = mgb_cli_hub_interrupt, .context = &m->hub};
+    struct mgb_cli_job job = {.in = in,
+                              .services = &watched,
+                              .stop = mgb_cli_hub_interrupt,
+                              .fail = mgb_cli_hub_fail,
+                              .context = &m->hub};
     enum mgb_status status = mgb_cli_job_run(&job, verb, settings, &text, &m->refused);
     int code = measurement_code(m, status, text);
     free(text);
-    if (status == MGB_OK && in->format == MGB_TABLE_TEXT && !in->quiet)
-        printf("repeat with: %s\n", m->hub.command);
+    if (status == MGB_OK)
+        mgb_cli_hub_repeat(&m->hub, in->format == MGB_TABLE_TEXT ? stdout : stderr);
     return code;
 }
 

@@ -10,7 +10,10 @@ static int run_run(struct mgb_invocation *in)
 static const struct mgb_flag run_flags[] = {
     {"--steps", "N", "timed steps (default: 100)", false},
     {"--epochs", "N", "instead of steps, for data that has an end", false},
-    {"--warmup", "N", "steps before that train and are logged, but are not timed (default: 10)",
+    {"--warmup", "N", "steps before that train and are logged, but are not timed (default: 10); auto",
+     false},
+    {"--target-noise", "SHARE", "go on until the median is this precise: 1% or 0.01", false},
+    {"--max-time", "TIME", "no longer than 60s, 5m or 1h (default with --target-noise: 60s)",
      false},
     {"--trace", "STEPS", "timed steps to trace, from 0, such as 5-8; see mgbench trace", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},

@@ -90,6 +90,8 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
                                name, name)
             : MGB_EXIT_OK;
     mgb_interrupt_target(NULL, NULL);
+    if (code == MGB_EXIT_OK && mgb_hub_recorded(job->hub.hub))
+        mgb_cli_hub_repeat(&job->hub, stderr);
     return code;
 }
 

@@ -86,6 +86,8 @@ static const struct {
     {"--warmup", "warmup", 'r', 'w'},
     {"--trace", "trace_steps", 'r', 's'},
     {"--epochs", "epochs", 'r', 'n'},
+    {"--target-noise", "target_noise", 'r', 't'},
+    {"--max-time", "max_time", 'r', 't'},
     {"--seed", "seed", 'r', 'n'},
     {"--data", "data", 'd', 's'},
     {"--optimizer", "optimizer", 'o', 's'},

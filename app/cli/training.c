@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0, STEPS };
+enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0, STEPS, SHARE, TIME };
 
 static const struct {
     const char *flag;
@@ -19,6 +19,7 @@ static const struct {
     {"--beta1", FROM_0, "adam"},      {"--beta2", FROM_0, "adam"},
     {"--decay", FROM_0, NULL},        {"--epsilon", FROM_0, "rmsprop, adagrad, adadelta and adam"},
     {"--clip-norm", FROM_0, NULL},    {"--trace", STEPS, NULL},
+    {"--target-noise", SHARE, NULL},  {"--max-time", TIME, NULL},
 };
 
 static enum mgb_status whole_check(const char *flag, const char *value, int64_t least, int64_t most)
@@ -56,22 +57,50 @@ static enum mgb_status steps_check(const struct mgb_invocation *in)
                     count - 1);
 }
 
+/* "1%" or 0.01. */
+static enum mgb_status share_check(const char *flag, const char *value)
+{
+    char *end;
+    double share = strtod(value, &end) * (*value && value[strlen(value) - 1] == '%' ? 0.01 : 1);
+    if (end == value || (*end && strcmp(end, "%") != 0) || !(share > 0 && share < 1))
+        return mgb_fail(MGB_INVALID,
+                        "%s: a share of the median such as 1%% or 0.01 expected, got '%s'", flag,
+                        value);
+    return MGB_OK;
+}
+
+/* As scripts/lib/run.lua reads it: seconds, or with a unit. */
+static enum mgb_status time_check(const char *flag, const char *value)
+{
+    static const char *const units[] = {"", "ms", "s", "m", "min", "h", NULL};
+    char *end;
+    double number = strtod(value, &end);
+    int unit = 0;
+    while (units[unit] && strcmp(units[unit], end) != 0)
+        unit++;
+    if (end == value || !units[unit] || !(number > 0 && number <= 1e5))
+        return mgb_fail(MGB_INVALID, "%s: a time such as 60s, 5m or 1h expected, got '%s'", flag,
+                        value);
+    return MGB_OK;
+}
+
 static enum mgb_status range_check(const char *flag, const char *value, enum range range)
 {
     switch (range) {
     case WHOLE_FROM_1:
         return whole_check(flag, value, 1, INT32_MAX);
     case WHOLE_FROM_0:
-        if (strcmp(value, "auto") == 0)
-            return mgb_fail(MGB_UNSUPPORTED, "%s auto: not in this version; give a number of steps",
-                            flag);
-        return whole_check(flag, value, 0, INT32_MAX);
+        return strcmp(value, "auto") == 0 ? MGB_OK : whole_check(flag, value, 0, INT32_MAX);
     case SEED:
         return whole_check(flag, value, 0, INT64_MAX);
     case FROM_0:
         if (strtod(value, NULL) < 0)
             return mgb_fail(MGB_INVALID, "%s: number from 0 expected, got '%s'", flag, value);
         return MGB_OK;
+    case SHARE:
+        return share_check(flag, value);
+    case TIME:
+        return time_check(flag, value);
     case STEPS:
         if (steps_last(value) < 0)
             return mgb_fail(MGB_INVALID, "%s: timed steps expected, such as 5-8 or 3, got '%s'",
@@ -107,6 +136,8 @@ enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in)
         return MGB_OK;
     if (mgb_cli_find_flag(in, "--steps"))
         return mgb_fail(MGB_INVALID, "--steps and --epochs exclude each other");
+    if (mgb_cli_find_flag(in, "--target-noise"))
+        return mgb_fail(MGB_INVALID, "--target-noise and --epochs exclude each other");
     if (!data || strcmp(data, "random") == 0)
         return mgb_fail(MGB_INVALID, "--epochs: random data has no end; give --steps, or --data "
                                      "mnist or digits");

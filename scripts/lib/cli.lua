@@ -15,7 +15,9 @@ local function ids_read(text)
   return ids
 end
 
-local readers = { n = tonumber, b = function(text) return text == "true" end, l = ids_read, s = tostring,
+local function number_or_text(text) return tonumber(text) or text end
+
+local readers = { t = number_or_text, n = tonumber, b = function(text) return text == "true" end, l = ids_read, s = tostring,
                   w = number_or_word }
 
 -- The options of one side; `against` is the other side's when there is one.
@@ -103,8 +105,92 @@ local result <close> = mgb.run(options)
 local row = { run = result.run_id, outcome = result.outcome, steps = result.steps, step_ms = result.step_ms.median,
               p95 = result.step_ms.p95, ci95_low = result.step_ms.ci95[1], ci95_high = result.step_ms.ci95[2],
               examples_per_s = result.examples_per_s, loss = result.loss, digest = result.digest, backend = result.backend }
+-- Four digits, as elsewhere on the screen.
+local function digits(x) return ("%" .. (math.abs(x) >= 1000 and ".0f" or ".4g")):format(x) end
+
+local function size_text(bytes)
+  for _, unit in ipairs{ "B", "KiB", "MiB" } do
+    if bytes < 1024 then return digits(bytes) .. " " .. unit end
+    bytes = bytes / 1024
+  end
+  return digits(bytes) .. " GiB"
+end
+
+local function line_print(what, format, ...) print(("%-11s"):format(what) .. format:format(...)) end
+
+local function step_print(r)
+  local ci = r.step_ms.ci95
+  line_print("step", "%s ms%s, median of %d timed steps%s; %s examples/s", digits(r.step_ms.median),
+             ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or " (too few steps for an interval)", r.steps,
+             r.step_ms.p95 and ("; p95 %s ms"):format(digits(r.step_ms.p95)) or "", digits(r.examples_per_s or 0))
+end
+
+local function steady_print(r)
+  line_print("warm-up", "%d steps left out (%s)", r.warmup_steps, options.warmup == "auto" and "found by rule" or
+             options.warmup and "as asked" or "default")
+  line_print("steady", "%s", r.steady and "yes" or r.not_steady or "not judged: too few timed steps")
+end
+
+-- What most outliers have in common, when the record knows.
+local function outliers_cause(r)
+  if not r.segment_id then return "" end
+  local ok, rows = pcall(mgb.db.query, "SELECT substr(cause, 1, instr(cause || ' +', ' +') - 1) AS cause, count(*) AS n " ..
+                         "FROM outlier WHERE segment_id = ? AND cause IS NOT NULL GROUP BY 1 ORDER BY n DESC, 1 LIMIT 1",
+                         r.segment_id)
+  return ok and rows[1] and ("; %d with %s"):format(rows[1].n, rows[1].cause) or ""
+end
+
+local function odd_steps_print(r)
+  if r.first_ratio and r.first_ratio >= 2 then
+    print(("first step %sx the median%s"):format(digits(r.first_ratio), r.first_phase and
+          (": mostly %s (allocation, loading and tuning)"):format(r.first_phase) or ""))
+  end
+  if (r.outliers or 0) > 0 then
+    line_print("outliers", "%d of %d timed steps, %d of them far; the longest %sx the median%s", r.outliers, r.steps,
+               r.outliers_far, digits(r.worst_ratio), outliers_cause(r))
+  end
+end
+
+local function stopped_print(r)
+  local asked = r.target_noise and ("%.3g %%"):format(100 * r.target_noise)
+  local noise = r.noise and ("noise %.2g %%"):format(100 * r.noise) or "noise not known"
+  if r.stop_reason == "noise" then
+    print(("stopped after %d steps: %s <= %s"):format(r.steps + r.warmup_steps, noise, asked))
+  elseif r.stop_reason == "time" then
+    print(("stopped after %.4g s, %d steps%s"):format(r.max_time_ms / 1000, r.steps + r.warmup_steps,
+          asked and (": %s, %s was asked (not met)"):format(noise, asked) or ""))
+  end
+end
+
+local function memory_print(r)
+  local devices, parts = {}, {}
+  for device in pairs(r.memory) do devices[#devices + 1] = device end
+  table.sort(devices)
+  for i, device in ipairs(devices) do
+    local use = r.memory[device]
+    parts[i] = ("%s %s of %s planned"):format(device, size_text(math.max(use.peak, use.held)), size_text(use.planned))
+  end
+  if parts[1] then line_print("memory", "%s", table.concat(parts, ", ")) end
+end
+
+-- The result in words, below its table.
+local function result_print(r)
+  if r.steps > 0 then step_print(r) end
+  steady_print(r)
+  if r.steps > 0 then odd_steps_print(r) end
+  if r.unaccounted_share then line_print("unaccounted", " %.2g %% of the time, between steps", 100 * r.unaccounted_share) end
+  memory_print(r)
+  stopped_print(r)
+end
+
+if form ~= "text" then
+  for _, name in ipairs{ "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" } do
+    row[name] = result[name]
+  end
+end
 local columns = {}
-for _, name in ipairs{ "run", "outcome", "steps", "step_ms", "p95", "ci95_low", "ci95_high", "examples_per_s", "loss" } do
+for _, name in ipairs{ "run", "outcome", "steps", "step_ms", "p95", "ci95_low", "ci95_high", "examples_per_s", "loss",
+                     "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" } do
   if row[name] ~= nil then columns[#columns + 1] = name end -- too few steps have no interval
 end
 for name, value in pairs(result.metrics) do
@@ -113,3 +199,4 @@ for name, value in pairs(result.metrics) do
 end
 columns[#columns + 1] = "digest"
 mgb.table({ row }, columns)
+if form == "text" then result_print(result) end

@@ -12,7 +12,6 @@ expect 2 '' "mgbench: --epochs: random data has no end; give --steps, or --data 
 expect 2 '' "mgbench: --momentum belongs to sgd, not adam" mgbench run mlp $host --optimizer adam --momentum .9
 expect 2 '' "mgbench: --rho belongs to rmsprop and adadelta, not sgd" mgbench plan mlp $host --rho .9
 expect 2 '' "mgbench: mgb.sgd: momentum: number from 0.0 to 1.0 expected, got 1.5" mgbench run mlp $host --momentum 1.5
-expect 4 '' "mgbench: --warmup auto: not in this version; give a number of steps" mgbench run mlp $host --warmup auto
 for words in "--cpu-merge no mlp" "mlp --cpu-merge no"; do
     expect 2 '' "mgbench: run: 'no' is one word too many (did you mean '--cpu-merge=no'?)" mgbench run $words $host
 done
