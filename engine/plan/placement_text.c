@@ -190,7 +190,7 @@ static enum mgb_status set_number(struct mgb_placement *p, const struct mgb_opti
     const char *c = value;
     double number;
     if (!mgb_value_read_decimal(&number, &c) || *c != '\0' || number <= 0 || number > 1e6)
-        return value_fail(option, value, "a size in MiB, above 0");
+        return value_fail(option, value, "a size in MiB, above 0 and at most 1000000");
     p->bucket_mib = number;
     return MGB_OK;
 }
@@ -201,7 +201,7 @@ static enum mgb_status set_int(struct mgb_placement *p, const struct mgb_option 
     const char *c = value;
     int number;
     if (!mgb_value_read_int(&number, &c, INT_MAX) || *c != '\0' || number < 1)
-        return value_fail(option, value, "a whole number from 1");
+        return value_fail(option, value, "a whole number from 1 to 2147483647");
     *int_of(p, option->id) = number;
     return MGB_OK;
 }

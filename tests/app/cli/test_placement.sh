@@ -50,7 +50,7 @@ expect 4 '' "mgbench: gpus: wanted /gpu:0 ... /gpu:16, present /cpu:0 /gpu:0 ...
 expect 2 '' "mgbench: gpus = -1: wanted a count from 0, or ids in merge order, as 2,0,3; present /cpu:0 /gpu:0 ... /gpu:15" mgbench run mlp $host --gpus -1
 expect 2 '' "mgbench: gpus: wanted /gpu:2 /gpu:2, present /cpu:0 /gpu:0 ... /gpu:15; /gpu:2 is listed twice; give logical = true to run several towers on one GPU" \
     mgbench run mlp $host --gpus 2,2
-expect 2 '' "mgbench: batch = 0: give a whole number from 1" mgbench run mlp $host --batch 0
+expect 2 '' "mgbench: batch = 0: give a whole number from 1 to 2147483647" mgbench run mlp $host --batch 0
 expect 2 '' "mgbench: --batch and --global-batch exclude each other: examples for each GPU, or of all together" \
     mgbench run mlp $host --batch 4 --global-batch 8
 expect 2 '' "mgbench: cpu_relocation = true puts the weights on /cpu:0 and weights_at = /gpu:0 elsewhere: give one of them" \
