@@ -58,6 +58,7 @@ enum {
     FACT_SIMULATED,
     FACT_MACHINE_ID,
     FACT_MACHINE,
+    FACT_MODEL_ID,
     FACT_MODEL,
     FACT_LOG_COMPLETE,
     FACT_OUTCOME,
@@ -73,7 +74,8 @@ enum {
 };
 
 static const char facts_sql[] =
-    "SELECT r.id, r.backend, r.simulated, r.machine_id, h.name, r.model_id, r.log_complete, "
+    "SELECT r.id, r.backend, r.simulated, r.machine_id, h.name, r.model_id, m.name, "
+    "r.log_complete, "
     "s.outcome,"
     "       s.oversubscribed, s.global_batch, t.steady, t.not_steady, t.timed_steps,"
     "       (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable <> twin),"
@@ -83,18 +85,20 @@ static const char facts_sql[] =
     "         LIMIT 1),"
     "       s.target_noise IS NOT NULL AND s.stop_reason = 'time'"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
-    "  LEFT JOIN segment_stat AS t ON t.segment_id = s.id WHERE s.id = ?";
+    "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
+    "WHERE s.id = ?";
 
 static void first_row_keep(struct side_look *l, const struct mgb_value *v)
 {
     struct mgb_judged_side *side = l->side;
+    snprintf(side->model, sizeof side->model, "%s", text_of(&v[FACT_MODEL]));
     snprintf(side->backend, sizeof side->backend, "%s", text_of(&v[FACT_BACKEND]));
     snprintf(side->machine, sizeof side->machine, "%s", text_of(&v[FACT_MACHINE]));
     side->simulated = v[FACT_SIMULATED].integer != 0;
     side->global_batch =
         v[FACT_GLOBAL_BATCH].kind == MGB_VALUE_INT ? v[FACT_GLOBAL_BATCH].integer : 0;
     l->machine = v[FACT_MACHINE_ID].integer;
-    l->model = v[FACT_MODEL].integer;
+    l->model = v[FACT_MODEL_ID].integer;
 }
 
 /* What differs within one side: its runs are then no repetitions of one another. */
@@ -105,7 +109,7 @@ static void unlike_note(struct side_look *l, const struct mgb_value *v)
         refusal_add(l->out, "%s's runs are of several backends", l->name);
     if (l->machine != v[FACT_MACHINE_ID].integer)
         remark_add(l->out, "%s's runs are of several machines", l->name);
-    l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL].integer;
+    l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL_ID].integer;
     if (v[FACT_GLOBAL_BATCH].kind != MGB_VALUE_INT ||
         v[FACT_GLOBAL_BATCH].integer != side->global_batch)
         side->global_batch = -1;
@@ -299,11 +303,29 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
     MGB_TRY(side_look(&first, reader, a));
     MGB_TRY(side_look(&second, reader, b));
     sides_match(out, &first, &second, options->across_backends);
+    out->per_example = out->per_example || options->per_example;
     if (!(floor > 0))
         MGB_TRY(floor_find(out, &floor, reader, &first, &second));
     MGB_TRY(sides_compare(out, reader, a, b, floor));
     if (*out->refusal)
         verdict_withdraw(&out->comparison);
+    return MGB_OK;
+}
+
+static enum mgb_status cells_judge(struct mgb_judgement *out, struct mgb_reader *reader,
+                                   const struct mgb_selection *a, const struct mgb_selection *b,
+                                   size_t count, const struct mgb_judge_options *options)
+{
+    struct mgb_judge_options by_example = *options;
+    by_example.per_example = true;
+    bool some = false;
+    for (size_t i = 0; i < count; i++) {
+        MGB_TRY(mgb_judge(&out[i], reader, a, &b[i], options));
+        some = some || out[i].per_example;
+    }
+    for (size_t i = 0; some && i < count; i++)
+        if (!out[i].per_example)
+            MGB_TRY(mgb_judge(&out[i], reader, a, &b[i], &by_example));
     return MGB_OK;
 }
 
@@ -314,11 +336,9 @@ enum mgb_status mgb_judge_cells(struct mgb_judgement *out, struct mgb_reader *re
     struct mgb_comparison *cells = calloc(count ? count : 1, sizeof *cells);
     if (!cells)
         return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
-    enum mgb_status status = MGB_OK;
-    for (size_t i = 0; status == MGB_OK && i < count; i++) {
-        status = mgb_judge(&out[i], reader, a, &b[i], options);
+    enum mgb_status status = cells_judge(out, reader, a, b, count, options);
+    for (size_t i = 0; status == MGB_OK && i < count; i++)
         cells[i] = out[i].comparison;
-    }
     if (status == MGB_OK)
         status = mgb_compare_correct(cells, count);
     for (size_t i = 0; status == MGB_OK && i < count; i++)

@@ -1,0 +1,96 @@
+/* mgbench baseline: names for what others are compared with. */
+#include "app/cli/asking.h"
+#include "app/cli/commands.h"
+#include "db/select.h"
+#include <mgb/text.h>
+#include <string.h>
+
+static const struct mgb_example examples[] = {
+    {"mgbench baseline set before 1", "the run that later ones are held against"},
+    {"mgbench baseline list", "all of them"},
+    {"mgbench compare baseline:before last", "uses it"},
+    {"mgbench baseline rm before", "takes the name away, not the run"},
+    {NULL, NULL}};
+
+static enum mgb_status baseline_set(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                    struct mgb_store *store)
+{
+    struct mgb_selected one;
+    MGB_TRY(mgb_cli_name_check("baseline set", in->words[1]));
+    MGB_TRY(mgb_select_one(&one, reader, in->words[2]));
+    if (!one.segment)
+        return mgb_fail(MGB_INVALID, "run %lld did not begin: it has no figures to compare with",
+                        (long long)one.run);
+    MGB_TRY(mgb_store_set_baseline(store, in->words[1], one.segment));
+    if (!in->quiet)
+        printf("baseline %s: run %lld\n", in->words[1], (long long)one.run);
+    return MGB_OK;
+}
+
+static enum mgb_status baseline_remove(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                       struct mgb_store *store)
+{
+    (void)reader;
+    MGB_TRY(mgb_store_delete_baseline(store, in->words[1]));
+    if (!in->quiet)
+        printf("baseline %s: removed\n", in->words[1]);
+    return MGB_OK;
+}
+
+static enum mgb_status baselines_list(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                      int *code)
+{
+    (void)code;
+    return mgb_cli_table_ask(
+        in, reader,
+        "SELECT b.name, s.run_id AS run,"
+        " (SELECT count(*) FROM segment WHERE run_id = s.run_id AND id <= s.id) AS segment,"
+        " m.name AS model, r.backend, s.gpus, s.batch_per_gpu AS batch, t.median_ns / 1e6 AS "
+        "step_ms,"
+        " strftime('%Y-%m-%d %H:%M', b.set_ms / 1000, 'unixepoch') AS \"set\""
+        "  FROM baseline AS b JOIN segment AS s ON s.id = b.segment_id JOIN run AS r ON r.id = "
+        "s.run_id"
+        "  JOIN model AS m ON m.id = r.model_id"
+        "  LEFT JOIN segment_stat AS t ON t.segment_id = s.id ORDER BY b.name",
+        NULL, 0);
+}
+
+static int baseline_run(struct mgb_invocation *in)
+{
+    static const char *const actions[] = {"set", "list", "rm"};
+    static const int wanted[] = {3, 1, 2};
+    const char *action = in->word_count > 0 ? in->words[0] : "list";
+    int words = in->word_count > 0 ? in->word_count : 1, kind = -1;
+    for (int i = 0; i < 3; i++)
+        kind = strcmp(action, actions[i]) == 0 ? i : kind;
+    if (kind < 0) {
+        const char *near = mgb_nearest_name(action, actions, 3);
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                near ? "baseline: unknown word '%s' (did you mean '%s'?)"
+                                     : "baseline: unknown word '%s'; wanted set, list or rm",
+                                action, near);
+    }
+    if (words != wanted[kind])
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "baseline %s: usage: mgbench baseline %s",
+                                action,
+                                kind == 0   ? "set NAME RUN"
+                                : kind == 1 ? "list"
+                                            : "rm NAME");
+    return kind == 0   ? mgb_cli_write(in, baseline_set)
+           : kind == 1 ? mgb_cli_ask(in, baselines_list)
+                       : mgb_cli_write(in, baseline_remove);
+}
+
+const struct mgb_command mgb_command_baseline = {
+    .name = "baseline",
+    .usage = "set NAME RUN | list | rm NAME",
+    .summary = "names for what others are compared with, as baseline:NAME",
+    .help =
+        "RUN: 12, 12.2, last, last~1 and the other words that name one run. Given a name again, "
+        "the baseline\n"
+        "moves. Lists of runs show their ratio to the baseline of the same model and backend.\n",
+    .examples = examples,
+    .least_words = 0,
+    .most_words = 3,
+    .run = baseline_run,
+};

@@ -1,0 +1,222 @@
+/* mgbench compare: is B faster than A, and what differs between them. */
+#include "app/cli/asking.h"
+#include "app/cli/commands.h"
+#include "app/cli/compare_cells.h"
+#include "app/cli/differ.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct mgb_flag flags[] = {
+    {"--all", NULL, "show the settings and the environment that are the same, too", false},
+    {"--across-backends", NULL, "allow runs of other backends, as measured against simulated",
+     false},
+    {"--fail-if-slower", NULL, "exit 3 when B is slower, 1 when no verdict may be given", false},
+    {"--floor", "PERCENT",
+     "differences up to it count as none (default: what selftest measured on "
+     "this machine, at least 1%)",
+     false},
+    {NULL, NULL, NULL, false}};
+
+static const struct mgb_example examples[] = {
+    {"mgbench compare last~1 last", "did the newest run change anything against the one before"},
+    {"mgbench compare 1,3,5 2,4,6 --floor 2%", "three repetitions against three"},
+    {"mgbench compare baseline:before tag:after --fail-if-slower",
+     "a gate for scripts: exit 3 if slower"},
+    {"mgbench compare sweep:placement/0 sweep:placement/1 --all",
+     "two points of a sweep, by all their repetitions"},
+    {"mgbench compare sweep:placement",
+     "every point of a sweep against its first, corrected for their number"},
+    {NULL, NULL}};
+
+static enum mgb_status options_read(struct mgb_judge_options *out, const struct mgb_invocation *in)
+{
+    const char *floor = mgb_cli_find_flag(in, "--floor");
+    *out = (struct mgb_judge_options){.across_backends =
+                                          mgb_cli_find_flag(in, "--across-backends") != NULL};
+    return floor ? mgb_cli_fraction_read(&out->floor, "--floor", floor) : MGB_OK;
+}
+
+/* "A: run 1, 3, 5: mlp on host (CPU devices)". */
+static void side_print(const char *name, const struct mgb_selection *side,
+                       const struct mgb_judged_side *facts)
+{
+    printf("%s: run%s ", name, side->count > 1 ? "s" : "");
+    for (size_t i = 0; i < side->count && i < 12; i++)
+        printf("%s%lld", i ? ", " : "", (long long)side->segments[i].run);
+    if (side->count > 12)
+        printf(", ... (%zu)", side->count);
+    printf(": %s on %s", *facts->model ? facts->model : "no steps", facts->machine);
+    if (strcmp(facts->backend, "host") == 0)
+        puts(", backend host: /gpu:N are CPU devices");
+    else
+        printf(", backend %s%s\n", facts->backend, facts->simulated ? ": simulated" : "");
+}
+
+static void remarks_print(const char *remarks)
+{
+    for (const char *at = remarks; *at;) {
+        size_t length = strcspn(at, "\n");
+        printf("note: %.*s\n", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
+void mgb_compare_notes_print(const struct mgb_judgement *j)
+{
+    char text[900];
+    mgb_judge_evidence(text, sizeof text, j);
+    puts(text);
+    mgb_judge_reason(text, sizeof text, j);
+    if (*text)
+        puts(text);
+    remarks_print(j->remarks);
+}
+
+static enum mgb_status pair_print(const struct mgb_invocation *in, const struct mgb_selection *a,
+                                  const struct mgb_selection *b, const struct mgb_judgement *j,
+                                  const struct mgb_differ *differ)
+{
+    char line[512];
+    side_print("A", a, &j->a);
+    side_print("B", b, &j->b);
+    putchar('\n');
+    MGB_TRY(mgb_differ_print(differ, mgb_cli_find_flag(in, "--all") != NULL, stdout));
+    mgb_judge_line(line, sizeof line, j);
+    puts(line);
+    mgb_compare_notes_print(j);
+    return MGB_OK;
+}
+
+static enum mgb_status pair_tell(const struct mgb_invocation *in, const struct mgb_selection *a,
+                                 const struct mgb_selection *b, const struct mgb_judgement *j,
+                                 struct mgb_reader *reader)
+{
+    struct mgb_differ differ;
+    MGB_TRY(mgb_differ_make(&differ, reader, a, b));
+    enum mgb_status status;
+    if (in->format == MGB_TABLE_TEXT)
+        status = pair_print(in, a, b, j, &differ);
+    else {
+        char line[4000];
+        struct mgb_table *table;
+        mgb_differ_line(line, sizeof line, &differ);
+        status = mgb_compare_table_make(&table);
+        if (status == MGB_OK) {
+            mgb_compare_row_add(table, in->words[0], in->words[1], j, line);
+            status = mgb_table_print(table, in->format, stdout);
+            mgb_table_free(table);
+        }
+    }
+    mgb_differ_done(&differ);
+    return status;
+}
+
+int mgb_compare_exit_code(const struct mgb_invocation *in, const struct mgb_judgement *cells,
+                          size_t count)
+{
+    int code = MGB_EXIT_OK;
+    if (!mgb_cli_find_flag(in, "--fail-if-slower"))
+        return code;
+    for (size_t i = 0; i < count; i++) {
+        if (cells[i].comparison.verdict == MGB_VERDICT_SLOWER)
+            return MGB_EXIT_SLOWER;
+        if (cells[i].comparison.verdict == MGB_VERDICT_REFUSED)
+            code = MGB_EXIT_FAILED;
+    }
+    return code;
+}
+
+static enum mgb_status pair_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                    const struct mgb_selection *a, const struct mgb_selection *b,
+                                    int *code)
+{
+    struct mgb_judge_options options;
+    struct mgb_judgement j;
+    MGB_TRY(options_read(&options, in));
+    MGB_TRY(mgb_judge(&j, reader, a, b, &options));
+    *code = mgb_compare_exit_code(in, &j, 1);
+    return pair_tell(in, a, b, &j, reader);
+}
+
+static enum mgb_status sides_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                     const struct mgb_selection *a, const struct mgb_selection *b,
+                                     int *code)
+{
+    struct mgb_judge_options options;
+    if (mgb_compare_points(a) > 1)
+        return mgb_fail(MGB_INVALID,
+                        "%s names %zu points of a sweep, but A is one configuration: write "
+                        "%s/POINT, or name the sweep alone",
+                        in->words[0], mgb_compare_points(a), in->words[0]);
+    if (mgb_compare_points(b) <= 1)
+        return pair_compare(in, reader, a, b, code);
+    MGB_TRY(options_read(&options, in));
+    return mgb_compare_cells(in, reader, a, b, &options, code);
+}
+
+static enum mgb_status sweep_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                     const struct mgb_selection *all, int *code)
+{
+    struct mgb_judge_options options;
+    size_t first = mgb_compare_run_length(all, 0);
+    struct mgb_selection a = {all->segments, first};
+    struct mgb_selection b = {all->segments + first, all->count - first};
+    if (mgb_compare_points(all) < 2)
+        return mgb_fail(MGB_INVALID,
+                        "compare: B is missing: %s is one configuration; usage: "
+                        "mgbench compare A B, or compare sweep:NAME",
+                        in->words[0]);
+    MGB_TRY(options_read(&options, in));
+    return mgb_compare_cells(in, reader, &a, &b, &options, code);
+}
+
+static enum mgb_status compare_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                   int *code)
+{
+    struct mgb_selection a, b;
+    MGB_TRY(mgb_select(&a, reader, in->words[0]));
+    enum mgb_status status;
+    if (in->word_count == 1)
+        status = sweep_compare(in, reader, &a, code);
+    else {
+        status = mgb_select(&b, reader, in->words[1]);
+        if (status == MGB_OK)
+            status = sides_compare(in, reader, &a, &b, code);
+        mgb_selection_done(&b);
+    }
+    mgb_selection_done(&a);
+    return status;
+}
+
+static int compare_run(struct mgb_invocation *in)
+{
+    return mgb_cli_ask(in, compare_ask);
+}
+
+const struct mgb_command mgb_command_compare = {
+    .name = "compare",
+    .usage = "A B | sweep:NAME",
+    .summary = "is B faster than A, and what differs between them",
+    .help =
+        "A and B are runs: " MGB_SELECT_WORDS ";\n"
+        "several with commas between are repetitions of one side. What differs in settings and "
+        "environment is\n"
+        "shown, then the median step of both with 95 % intervals (n = repetitions x steps), their "
+        "ratio, and one of\n"
+        "faster, slower, same (within the noise floor), undecided (with how many more repetitions "
+        "would settle it).\n"
+        "Where the global batches differ, the time is that of an example. No verdict is given of "
+        "steps that never\n"
+        "settled, of logs with gaps, and where variables are stored twice; the figures are shown "
+        "with the reason.\n"
+        "With a sweep in B's place, or alone, each of its points is compared with A or with its "
+        "first point,\n"
+        "corrected for their number (Holm).\n"
+        "\n"
+        "exit codes: 2 no such word, 3 slower (with --fail-if-slower), 4 no such run\n",
+    .examples = examples,
+    .flags = flags,
+    .least_words = 1,
+    .most_words = 2,
+    .run = compare_run,
+};

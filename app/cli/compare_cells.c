@@ -1,0 +1,294 @@
+/* See compare_cells.h. */
+#include "app/cli/compare_cells.h"
+#include "app/cli/asking.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t mgb_compare_run_length(const struct mgb_selection *s, size_t first)
+{
+    size_t end = first;
+    while (end < s->count && s->segments[end].point == s->segments[first].point)
+        end++;
+    return end - first;
+}
+
+size_t mgb_compare_points(const struct mgb_selection *s)
+{
+    size_t points = 0;
+    for (size_t i = 0; i < s->count; i += mgb_compare_run_length(s, i))
+        points++;
+    return points;
+}
+
+static double or_nan(double value, bool known)
+{
+    return known ? value : (double)NAN;
+}
+
+enum mgb_status mgb_compare_table_make(struct mgb_table **out)
+{
+    static const char *const names[] = {"a",
+                                        "b",
+                                        "backend_a",
+                                        "backend_b",
+                                        "simulated",
+                                        "per",
+                                        "a_ms",
+                                        "a_low_ms",
+                                        "a_high_ms",
+                                        "a_repetitions",
+                                        "a_steps",
+                                        "b_ms",
+                                        "b_low_ms",
+                                        "b_high_ms",
+                                        "b_repetitions",
+                                        "b_steps",
+                                        "ratio",
+                                        "ratio_low",
+                                        "ratio_high",
+                                        "verdict",
+                                        "p",
+                                        "p_adjusted",
+                                        "rank_p",
+                                        "rank_p_smallest",
+                                        "noise_floor",
+                                        "noise_floor_source",
+                                        "more_repetitions",
+                                        "reason",
+                                        "remarks",
+                                        "differs",
+                                        "resamples",
+                                        "seed"};
+    return mgb_table_make(out, sizeof names / sizeof *names, names);
+}
+
+static void location_add(struct mgb_table *table, const struct mgb_location *at,
+                         const struct mgb_judged_side *side)
+{
+    mgb_table_add_number(table, or_nan(at->ns / 1e6, at->ns > 0));
+    mgb_table_add_number(table, or_nan(at->low_ns / 1e6, at->high_ns > 0));
+    mgb_table_add_number(table, or_nan(at->high_ns / 1e6, at->high_ns > 0));
+    mgb_table_add_integer(table, (long long)at->repetitions);
+    mgb_table_add_integer(table, side->least_steps);
+}
+
+static void evidence_add(struct mgb_table *table, const struct mgb_judgement *j)
+{
+    const struct mgb_comparison *c = &j->comparison;
+    char reason[900];
+    bool ranked = c->a.repetitions > 1 && c->b.repetitions > 1;
+    mgb_judge_reason(reason, sizeof reason, j);
+    mgb_table_add_text(table, mgb_verdict_name(c->verdict));
+    mgb_table_add_number(table, c->p);
+    mgb_table_add_number(table, c->p_adjusted);
+    mgb_table_add_number(table, or_nan(c->rank_p, ranked));
+    mgb_table_add_number(table, or_nan(c->rank_p_smallest, ranked));
+    mgb_table_add_number(table, c->floor);
+    mgb_table_add_text(table, j->floor_source);
+    mgb_table_add_integer(table, (long long)c->more_repetitions);
+    mgb_table_add_text(table, *reason ? reason : NULL);
+    mgb_table_add_text(table, *j->remarks ? j->remarks : NULL);
+}
+
+void mgb_compare_row_add(struct mgb_table *table, const char *a, const char *b,
+                         const struct mgb_judgement *j, const char *differs)
+{
+    const struct mgb_comparison *c = &j->comparison;
+    bool known = c->ratio > 0;
+    bool bounded = known && c->reason != MGB_REASON_SINGLE && c->reason != MGB_REASON_FEW_STEPS;
+    mgb_table_add_text(table, a);
+    mgb_table_add_text(table, b);
+    mgb_table_add_text(table, j->a.backend);
+    mgb_table_add_text(table, j->b.backend);
+    mgb_table_add_boolean(table, j->a.simulated || j->b.simulated);
+    mgb_table_add_text(table, j->per_example ? "example" : "step");
+    location_add(table, &c->a, &j->a);
+    location_add(table, &c->b, &j->b);
+    mgb_table_add_number(table, or_nan(c->ratio, known));
+    mgb_table_add_number(table, or_nan(c->low, bounded));
+    mgb_table_add_number(table, or_nan(c->high, bounded));
+    evidence_add(table, j);
+    mgb_table_add_text(table, differs && *differs ? differs : NULL);
+    mgb_table_add_integer(table, (long long)c->resamples);
+    mgb_table_add_integer(table, (long long)c->seed);
+}
+
+/* ---- cells ---- */
+
+static enum mgb_status words_take(void *context, const struct mgb_value *v, int count)
+{
+    (void)count;
+    if (v[0].kind == MGB_VALUE_TEXT)
+        snprintf(context, 160, "%s", v[0].text);
+    return MGB_OK;
+}
+
+/* "cpu_merge=true gpus=2": the grid's values of a run's point. */
+static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int64_t run)
+{
+    struct mgb_value id = mgb_cli_integer(run);
+    struct mgb_query_sink sink = {.context = out, .row = words_take};
+    *out = '\0';
+    return mgb_query_run(
+        reader,
+        "SELECT group_concat(j.key || '=' || CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN"
+        " 'false' ELSE j.value END, ' ')"
+        "  FROM (SELECT settings FROM sweep_point WHERE run_id = ? ORDER BY sweep_id DESC LIMIT 1) "
+        "AS p"
+        "  JOIN json_each(p.settings) AS j",
+        &id, 1, &sink);
+}
+
+struct cells {
+    struct mgb_selection *sides;
+    struct mgb_judgement *judged;
+    char (*words)[160];
+    size_t count;
+};
+
+static void cells_free(struct cells *cells)
+{
+    free(cells->sides);
+    free(cells->judged);
+    free(cells->words);
+}
+
+static enum mgb_status cells_judge(struct cells *out, struct mgb_reader *reader,
+                                   const struct mgb_selection *a, const struct mgb_selection *b,
+                                   const struct mgb_judge_options *options)
+{
+    size_t count = mgb_compare_points(b), at = 0;
+    *out = (struct cells){.sides = calloc(count, sizeof *out->sides),
+                          .judged = calloc(count, sizeof *out->judged),
+                          .words = calloc(count, sizeof *out->words),
+                          .count = count};
+    if (!out->sides || !out->judged || !out->words)
+        return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = mgb_compare_run_length(b, at);
+        out->sides[i] = (struct mgb_selection){b->segments + at, length};
+        MGB_TRY(point_words(out->words[i], reader, b->segments[at].run));
+        at += length;
+    }
+    return mgb_judge_cells(out->judged, reader, a, out->sides, count, options);
+}
+
+static void range_add(struct mgb_table *table, double low, double high, bool known)
+{
+    char text[90], first[40], second[40];
+    if (!known) {
+        mgb_table_add_empty(table);
+        return;
+    }
+    snprintf(text, sizeof text, "[%s, %s]", mgb_table_number(first, low, MGB_TABLE_TEXT),
+             mgb_table_number(second, high, MGB_TABLE_TEXT));
+    mgb_table_add_figure(table, text);
+}
+
+static void cell_add(struct mgb_table *table, const struct cells *cells, size_t i)
+{
+    const struct mgb_judgement *j = &cells->judged[i];
+    const struct mgb_comparison *c = &j->comparison;
+    char text[40];
+    mgb_table_add_integer(table, cells->sides[i].segments[0].point);
+    mgb_table_add_text(table, cells->words[i]);
+    snprintf(text, sizeof text, "%zux%lld", c->b.repetitions, (long long)j->b.least_steps);
+    mgb_table_add_figure(table, text);
+    mgb_table_add_number(table, or_nan(c->b.ns / 1e6, c->b.ns > 0));
+    range_add(table, c->b.low_ns / 1e6, c->b.high_ns / 1e6, c->b.ns > 0);
+    mgb_table_add_number(table, or_nan(c->ratio, c->ratio > 0));
+    range_add(table, c->low, c->high, !isnan(c->p));
+    mgb_table_add_number(table, c->p_adjusted);
+    mgb_table_add_text(table, mgb_verdict_name(c->verdict));
+    if (c->more_repetitions)
+        mgb_table_add_integer(table, (long long)c->more_repetitions);
+    else
+        mgb_table_add_empty(table);
+}
+
+static bool told_before(const struct cells *cells, size_t i, const char *reason)
+{
+    char earlier[900];
+    for (size_t k = 0; k < i; k++) {
+        mgb_judge_reason(earlier, sizeof earlier, &cells->judged[k]);
+        if (strcmp(earlier, reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void cells_notes_print(const struct cells *cells)
+{
+    char text[900];
+    for (size_t i = 0; i < cells->count; i++) {
+        mgb_judge_reason(text, sizeof text, &cells->judged[i]);
+        if (*text && !told_before(cells, i, text))
+            printf("point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
+    }
+}
+
+static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a,
+                                   struct mgb_reader *reader)
+{
+    static const char *const step[] = {"point", "settings", "n",        "B ms",    "B 95 %",
+                                       "B/A",   "B/A 95 %", "p (Holm)", "verdict", "more"};
+    static const char *const example[] = {"point", "settings", "n",        "B ms/example", "B 95 %",
+                                          "B/A",   "B/A 95 %", "p (Holm)", "verdict",      "more"};
+    const struct mgb_judgement *first = &cells->judged[0];
+    struct mgb_table *table;
+    char words[160], ms[40], low[40], high[40], floor[40];
+    MGB_TRY(point_words(words, reader, a->segments[0].run));
+    const struct mgb_location *at = &first->comparison.a;
+    printf("A: run %lld%s %s on %s%s: %s ms%s [%s, %s] n=%zux%lld\n\n",
+           (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "", words,
+           first->a.backend,
+           first->a.simulated                      ? " (simulated)"
+           : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
+                                                   : "",
+           mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT), first->per_example ? "/example" : "",
+           mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
+           mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT), at->repetitions,
+           (long long)first->a.least_steps);
+    MGB_TRY(mgb_table_make(&table, 10, first->per_example ? example : step));
+    for (size_t i = 0; i < cells->count; i++)
+        cell_add(table, cells, i);
+    enum mgb_status status = mgb_table_print(table, MGB_TABLE_TEXT, stdout);
+    mgb_table_free(table);
+    printf("\nnoise floor %s %% (%s); corrected for %zu comparisons (Holm)\n",
+           mgb_table_number(floor, 100 * first->comparison.floor, MGB_TABLE_TEXT),
+           first->floor_source, cells->count);
+    cells_notes_print(cells);
+    return status;
+}
+
+static enum mgb_status cells_tell(const struct mgb_invocation *in, const struct cells *cells)
+{
+    struct mgb_table *table;
+    char b[64];
+    MGB_TRY(mgb_compare_table_make(&table));
+    for (size_t i = 0; i < cells->count; i++) {
+        snprintf(b, sizeof b, "%s/%lld", in->words[in->word_count - 1],
+                 (long long)cells->sides[i].segments[0].point);
+        mgb_compare_row_add(table, in->word_count > 1 ? in->words[0] : "its first point", b,
+                            &cells->judged[i], cells->words[i]);
+    }
+    enum mgb_status status = mgb_table_print(table, in->format, stdout);
+    mgb_table_free(table);
+    return status;
+}
+
+enum mgb_status mgb_compare_cells(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                  const struct mgb_selection *a, const struct mgb_selection *b,
+                                  const struct mgb_judge_options *options, int *code)
+{
+    struct cells cells;
+    enum mgb_status status = cells_judge(&cells, reader, a, b, options);
+    if (status == MGB_OK)
+        status =
+            in->format == MGB_TABLE_TEXT ? cells_print(&cells, a, reader) : cells_tell(in, &cells);
+    if (status == MGB_OK)
+        *code = mgb_compare_exit_code(in, cells.judged, cells.count);
+    cells_free(&cells);
+    return status;
+}

@@ -1,0 +1,347 @@
+/* mgbench runs: what was run, newest first, a line each. */
+#include "app/cli/asking.h"
+#include "app/cli/commands.h"
+#include "db/select.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SHOWN_AT_FIRST = 25 };
+
+static const struct mgb_flag flags[] = {
+    {"--last", "N", "how many lines, the newest; all: every one (default: 25)", false},
+    {"--model", "NAME", "of this model only", false},
+    {"--tag", "NAME", "with this tag only", false},
+    {"--sweep", "NAME", "points of this sweep only", false},
+    {"--outcome", "WORD", "running, ok, oom, error, interrupted, crashed or timeout only", false},
+    {"--baseline", "NAME",
+     "show ratios to this baseline (default: the newest one of the same model "
+     "and backend)",
+     false},
+    {"--all-segments", NULL, "a line for every segment of a run", false},
+    {NULL, NULL, NULL, false}};
+
+static const struct mgb_example examples[] = {
+    {"mgbench runs --last 5", "the newest five"},
+    {"mgbench runs --model mlp --outcome ok", "those of a model that went well"},
+    {"mgbench runs --sweep placement --last all --csv", "every point of a sweep, for a program"},
+    {NULL, NULL}};
+
+/* Columns of the question, and their names for programs; those without are for the list itself. */
+enum {
+    RUN,
+    SEGMENT_ID,
+    SEGMENT,
+    STARTED_MS,
+    STARTED,
+    MODEL,
+    OPTIONS,
+    BACKEND,
+    SIMULATED,
+    MACHINE,
+    STRATEGY,
+    GPUS,
+    BATCH,
+    GLOBAL_BATCH,
+    WEIGHTS_AT,
+    JOIN_AT,
+    SUM_AT,
+    STEP_MS,
+    LOW_MS,
+    HIGH_MS,
+    RATE,
+    STEPS,
+    STEADY,
+    OVERSUBSCRIBED,
+    LOG_COMPLETE,
+    OUTCOME,
+    TAGS,
+    BASELINE,
+    BASELINE_RUN,
+    BASELINE_MS,
+    RATIO,
+    COLUMNS
+};
+static const char *const column_names[COLUMNS] = {"run",           "segment_id",   "segment",
+                                                  "started_ms",    "started",      "model",
+                                                  "options",       "backend",      "simulated",
+                                                  "machine",       "strategy",     "gpus",
+                                                  "batch_per_gpu", "global_batch", "weights_at",
+                                                  "join_at",       "sum_at",       "step_ms",
+                                                  "step_ms_low",   "step_ms_high", "examples_per_s",
+                                                  "steps",         "steady",       "oversubscribed",
+                                                  "log_complete",  "outcome",      "tags",
+                                                  "baseline",      "baseline_run", "baseline_ms",
+                                                  "ratio"};
+
+/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
+ * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
+#define RUNS_SQL(segments, outcome)                                                                \
+    "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options,"    \
+    "        r.backend, t.median_ns, s.global_batch FROM baseline AS b"                            \
+    "        JOIN segment AS s ON s.id = b.segment_id JOIN run AS r ON r.id = s.run_id"            \
+    "        JOIN model AS m ON m.id = r.model_id JOIN segment_stat AS t ON t.segment_id = s.id"   \
+    "       WHERE ?5 IS NULL OR b.name = ?5),"                                                     \
+    " held_newest AS MATERIALIZED (SELECT *, max(set_ms) FROM held GROUP BY model, options, "      \
+    "backend),"                                                                                    \
+    " line AS (SELECT r.id AS run, s.id AS segment, " outcome " AS outcome"                        \
+    "            FROM run AS r JOIN model AS m ON m.id = r.model_id " segments                     \
+    "           WHERE (?1 IS NULL OR m.name = ?1)"                                                 \
+    "             AND (?2 IS NULL OR EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = "    \
+    "?2))"                                                                                         \
+    "             AND (?3 IS NULL OR EXISTS (SELECT 1 FROM sweep_point AS p JOIN sweep AS w"       \
+    "                  ON w.id = p.sweep_id WHERE p.run_id = r.id AND w.name = ?3))"               \
+    "             AND (?4 IS NULL OR r.outcome = 'running' OR " outcome " = ?4)"                   \
+    "           ORDER BY r.id DESC, s.id DESC LIMIT ?6)"                                           \
+    " SELECT r.id, s.id, (SELECT count(*) FROM segment WHERE run_id = r.id AND id <= s.id),"       \
+    "        r.started_ms, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_ms / 1000, 'unixepoch'),"      \
+    "        m.name, m.options, r.backend, r.simulated, c.name, s.strategy, s.gpus,"               \
+    "        s.batch_per_gpu, s.global_batch, s.weights_at, s.join_at, s.sum_at, t.median_ns / "   \
+    "1e6,"                                                                                         \
+    "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, t.examples * 1e9 / nullif(t.timed_ns, 0)," \
+    "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete, l.outcome,"                \
+    "        (SELECT group_concat(name, ' ') FROM tag WHERE run_id = r.id), h.name, h.run_id,"     \
+    "        h.median_ns / 1e6, 1.0 * t.median_ns / s.global_batch * h.global_batch / h.median_ns" \
+    "  FROM line AS l JOIN run AS r ON r.id = l.run JOIN model AS m ON m.id = r.model_id"          \
+    "  JOIN machine AS c ON c.id = r.machine_id LEFT JOIN segment AS s ON s.id = l.segment"        \
+    "  LEFT JOIN segment_stat AS t ON t.segment_id = l.segment"                                    \
+    "  LEFT JOIN held_newest AS h ON h.model = m.name AND h.options = m.options"                   \
+    "   AND h.backend = r.backend"                                                                 \
+    " ORDER BY r.id DESC, s.id DESC"
+
+static const char chosen_sql[] = RUNS_SQL(
+    "LEFT JOIN segment AS s ON s.id = (SELECT g.id FROM segment AS g LEFT JOIN segment_stat AS u"
+    " ON u.segment_id = g.id WHERE g.run_id = r.id ORDER BY u.timed_steps > 0 DESC, g.id DESC "
+    "LIMIT 1)",
+    "r.outcome");
+static const char all_sql[] =
+    RUNS_SQL("LEFT JOIN segment AS s ON s.run_id = r.id", "coalesce(s.outcome, r.outcome)");
+
+struct listing {
+    const struct mgb_invocation *in;
+    struct mgb_reader *reader;
+    struct mgb_table *table;
+    const char *outcome;   /* wanted; NULL: any */
+    long long most, shown; /* most 0: all */
+    bool with_ratio, all_segments;
+    char used[8][96]; /* lines that tell which baselines the ratios are to */
+    int used_count;
+};
+
+static bool is_true(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_INT && value->integer != 0;
+}
+
+static bool is_false(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_INT && value->integer == 0;
+}
+
+static void when_write(char *out, size_t size, int64_t ms)
+{
+    time_t at = (time_t)(ms / 1000), now = time(NULL);
+    struct tm then, today;
+    localtime_r(&at, &then);
+    localtime_r(&now, &today);
+    strftime(out, size, then.tm_year == today.tm_year ? "%m-%d %H:%M" : "%Y-%m-%d", &then);
+}
+
+static void outcome_write(char *out, size_t size, const struct mgb_value *v, const char *outcome)
+{
+    snprintf(out, size, "%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", not steady" : "",
+             is_true(&v[OVERSUBSCRIBED]) ? ", oversubscribed" : "",
+             is_false(&v[LOG_COMPLETE]) ? ", log incomplete" : "");
+}
+
+static void baseline_note(struct listing *l, const struct mgb_value *v)
+{
+    char line[96], ms[40];
+    if (v[RATIO].kind != MGB_VALUE_REAL)
+        return;
+    snprintf(line, sizeof line, "%.40s (run %lld: %s ms a step)", mgb_cli_text_of(&v[BASELINE]),
+             (long long)v[BASELINE_RUN].integer,
+             mgb_table_number(ms, v[BASELINE_MS].real, MGB_TABLE_TEXT));
+    for (int i = 0; i < l->used_count; i++)
+        if (strcmp(l->used[i], line) == 0)
+            return;
+    if (l->used_count < 8)
+        strcpy(l->used[l->used_count++], line);
+}
+
+static void line_add(struct listing *l, const struct mgb_value *v, const char *outcome)
+{
+    char text[96];
+    snprintf(text, sizeof text, l->all_segments && v[SEGMENT_ID].integer ? "%lld.%lld" : "%lld",
+             (long long)v[RUN].integer, (long long)v[SEGMENT].integer);
+    mgb_table_add_figure(l->table, text);
+    when_write(text, sizeof text, v[STARTED_MS].integer);
+    mgb_table_add_text(l->table, text);
+    snprintf(text, sizeof text, "%.14s", mgb_cli_text_of(&v[MODEL]));
+    mgb_table_add_text(l->table, text);
+    mgb_table_add_text(l->table, mgb_cli_text_of(&v[BACKEND]));
+    mgb_cli_value_add(l->table, &v[GPUS]);
+    mgb_cli_value_add(l->table, &v[BATCH]);
+    mgb_cli_place_write(text, sizeof text, mgb_cli_text_of(&v[STRATEGY]),
+                        mgb_cli_text_of(&v[WEIGHTS_AT]), mgb_cli_text_of(&v[JOIN_AT]),
+                        mgb_cli_text_of(&v[SUM_AT]));
+    mgb_table_add_text(l->table, text);
+    mgb_cli_value_add(l->table, &v[STEP_MS]);
+    mgb_cli_value_add(l->table, &v[RATE]);
+    if (l->with_ratio)
+        mgb_cli_value_add(l->table, &v[RATIO]);
+    outcome_write(text, sizeof text, v, outcome);
+    mgb_table_add_text(l->table, text);
+    mgb_cli_value_add(l->table, &v[TAGS]);
+    baseline_note(l, v);
+}
+
+static void row_add(struct listing *l, const struct mgb_value *v, const char *outcome)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        if (i == OUTCOME)
+            mgb_table_add_text(l->table, outcome);
+        else if (i == SIMULATED || ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE) &&
+                                    v[i].kind == MGB_VALUE_INT))
+            mgb_table_add_boolean(l->table, v[i].integer != 0);
+        else
+            mgb_cli_value_add(l->table, &v[i]);
+    }
+}
+
+static enum mgb_status line_take(void *context, const struct mgb_value *v, int count)
+{
+    struct listing *l = context;
+    const char *outcome = mgb_cli_text_of(&v[OUTCOME]);
+    (void)count;
+    if (l->most && l->shown == l->most)
+        return MGB_OK;
+    if (strcmp(outcome, "running") == 0) {
+        enum mgb_outcome state;
+        MGB_TRY(mgb_db_run_state(&state, l->reader, v[RUN].integer));
+        outcome = mgb_outcome_name(state);
+    }
+    if (l->outcome && strcmp(l->outcome, outcome) != 0)
+        return MGB_OK;
+    l->shown++;
+    if (l->in->format == MGB_TABLE_TEXT)
+        line_add(l, v, outcome);
+    else
+        row_add(l, v, outcome);
+    return MGB_OK;
+}
+
+static enum mgb_status table_make(struct listing *l)
+{
+    const char *names[] = {"run",       "when",    "model",      "backend", "gpus",    "batch",
+                           "placement", "step_ms", "examples/s", "ratio",   "outcome", "tags"};
+    if (l->in->format != MGB_TABLE_TEXT)
+        return mgb_table_make(&l->table, COLUMNS, column_names);
+    if (l->with_ratio)
+        return mgb_table_make(&l->table, 12, names);
+    memmove(&names[9], &names[10], 2 * sizeof *names);
+    return mgb_table_make(&l->table, 11, names);
+}
+
+/* A name that is not there is told with what there is; an empty list would only look like one. */
+static enum mgb_status named_check(const struct mgb_invocation *in, struct mgb_reader *reader)
+{
+    static const char *const kinds[] = {"tag", "sweep", "baseline"};
+    for (int i = 0; i < 3; i++) {
+        char flag[16], words[256];
+        struct mgb_selection runs;
+        snprintf(flag, sizeof flag, "--%s", kinds[i]);
+        const char *name = mgb_cli_find_flag(in, flag);
+        if (!name)
+            continue;
+        snprintf(words, sizeof words, "%s:%s", kinds[i], name);
+        MGB_TRY(mgb_select(&runs, reader, words));
+        mgb_selection_done(&runs);
+    }
+    return MGB_OK;
+}
+
+static enum mgb_status options_read(struct listing *l, const struct mgb_invocation *in)
+{
+    const char *last = mgb_cli_find_flag(in, "--last");
+    l->most = SHOWN_AT_FIRST;
+    if (last)
+        MGB_TRY(mgb_cli_count_read(&l->most, "--last", last));
+    l->all_segments = mgb_cli_find_flag(in, "--all-segments") != NULL;
+    l->outcome = mgb_cli_find_flag(in, "--outcome");
+    for (int o = MGB_OUTCOME_RUNNING; l->outcome; o++) {
+        if (o > MGB_OUTCOME_TIMEOUT)
+            return mgb_fail(MGB_INVALID,
+                            "--outcome: running, ok, oom, error, interrupted, crashed or timeout "
+                            "expected, got '%s'",
+                            l->outcome);
+        if (strcmp(l->outcome, mgb_outcome_name((enum mgb_outcome)o)) == 0)
+            break;
+    }
+    return MGB_OK;
+}
+
+static enum mgb_status baseline_there(void *context, const struct mgb_value *v, int count)
+{
+    (void)count;
+    *(bool *)context = v[0].integer != 0;
+    return MGB_OK;
+}
+
+static void foot_print(const struct listing *l)
+{
+    for (int i = 0; i < l->used_count; i++)
+        printf("%s%s\n", i ? "       " : "\nratio: time an example over that of baseline ",
+               l->used[i]);
+    if (l->shown == 0 && !l->in->quiet)
+        fprintf(stderr, "%s: no run is like that; mgbench runs --last all lists every one\n",
+                l->in->program);
+}
+
+static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                int *code)
+{
+    struct listing l = {.in = in, .reader = reader};
+    struct mgb_query_sink there = {.context = &l.with_ratio, .row = baseline_there};
+    struct mgb_query_sink sink = {.context = &l, .row = line_take};
+    (void)code;
+    MGB_TRY(options_read(&l, in));
+    MGB_TRY(named_check(in, reader));
+    MGB_TRY(mgb_query_run(reader, "SELECT EXISTS (SELECT 1 FROM baseline)", NULL, 0, &there));
+    struct mgb_value values[] = {mgb_cli_text(mgb_cli_find_flag(in, "--model")),
+                                 mgb_cli_text(mgb_cli_find_flag(in, "--tag")),
+                                 mgb_cli_text(mgb_cli_find_flag(in, "--sweep")),
+                                 mgb_cli_text(l.outcome),
+                                 mgb_cli_text(mgb_cli_find_flag(in, "--baseline")),
+                                 mgb_cli_integer(l.outcome || !l.most ? -1 : l.most)};
+    MGB_TRY(table_make(&l));
+    enum mgb_status status =
+        mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 6, &sink);
+    if (status == MGB_OK)
+        status = mgb_table_print(l.table, in->format, stdout);
+    mgb_table_free(l.table);
+    if (status == MGB_OK && in->format == MGB_TABLE_TEXT)
+        foot_print(&l);
+    return status;
+}
+
+static int runs_run(struct mgb_invocation *in)
+{
+    return mgb_cli_ask(in, runs_ask);
+}
+
+const struct mgb_command mgb_command_runs = {
+    .name = "runs",
+    .usage = "",
+    .summary = "what was run, newest first",
+    .help =
+        "A run is shown by its last segment that has figures; its placement in brief: where the "
+        "weights live >\n"
+        "where the towers meet. A run whose process is gone shows as crashed. With a baseline set "
+        "(mgbench\n"
+        "baseline), the ratio of the time an example to that baseline's.\n",
+    .examples = examples,
+    .flags = flags,
+    .run = runs_run,
+};

@@ -1,0 +1,325 @@
+/* mgbench scaling: what more GPUs are worth, in each of the words that people mean by it, their definitions beside them. */
+#include "app/cli/asking.h"
+#include "app/cli/commands.h"
+#include "app/cli/scaling_points.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct mgb_example examples[] = {
+    {"mgbench scaling mlp", "of the newest run of every placement, GPU count and batch of a model"},
+    {"mgbench scaling sweep:placement", "of the points of a sweep, their repetitions together"},
+    {"mgbench scaling sweep:placement --csv", "all figures in one table, for a program"},
+    {NULL, NULL}};
+
+struct figures { /* of one point */
+    const struct mgb_scaled *weak_base, *strong_base, *corner, *independent;
+    struct mgb_maybe_real weak, strong, epoch;
+    struct mgb_scaling_split split; /* from weak_base, else from strong_base */
+    struct mgb_scaling_exchange exchange;
+};
+
+static struct figures figures_of(const struct mgb_scaled_list *list, const struct mgb_scaled *p)
+{
+    const struct mgb_scaling_point *at = &p->point;
+    struct figures f = {.strong_base = mgb_scaled_find(list, p, 1, at->global_batch),
+                        .independent = at->gpus > 1 ? mgb_scaled_find_independent(list, p) : NULL};
+    if (at->global_batch % at->gpus == 0)
+        f.weak_base = mgb_scaled_find(list, p, 1, at->global_batch / at->gpus);
+    const struct mgb_scaled *base = f.weak_base ? f.weak_base : f.strong_base;
+    if (f.weak_base)
+        f.weak = mgb_scaling_weak(&f.weak_base->point, at);
+    if (f.strong_base)
+        f.strong = mgb_scaling_strong(&f.strong_base->point, at);
+    if (base)
+        f.epoch = mgb_scaling_epoch(&base->point, at, p->epoch_examples);
+    f.corner = f.strong_base;
+    if (f.weak_base && !f.corner)
+        f.corner = mgb_scaled_find(list, p, at->gpus, f.weak_base->point.global_batch);
+    if (base)
+        f.split = mgb_scaling_separate(&base->point, at, f.corner ? &f.corner->point : NULL);
+    if (f.independent)
+        f.exchange = mgb_scaling_exchange(at, &f.independent->point);
+    return f;
+}
+
+static void real_add(struct mgb_table *table, struct mgb_maybe_real value)
+{
+    mgb_table_add_number(table, value.known ? value.value : (double)NAN);
+}
+
+static void ms_add(struct mgb_table *table, const struct mgb_scaled *p)
+{
+    mgb_table_add_number(table, p && p->point.step_ns > 0 ? p->point.step_ns / 1e6 : (double)NAN);
+}
+
+static void point_add(struct mgb_table *table, const struct mgb_scaled *p)
+{
+    char batch[48];
+    mgb_table_add_text(table, p->label);
+    mgb_table_add_integer(table, p->point.gpus);
+    if (p->point.global_batch % p->point.gpus == 0)
+        snprintf(batch, sizeof batch, "%lldx%lld", (long long)p->point.gpus,
+                 (long long)(p->point.global_batch / p->point.gpus));
+    else
+        snprintf(batch, sizeof batch, "%lld", (long long)p->point.global_batch);
+    mgb_table_add_figure(table, batch);
+    ms_add(table, p);
+}
+
+/* A table of the points of one group; `add` gives the cells behind the first four, or refuses the point. */
+struct view {
+    int columns;
+    const char *const *names;
+    bool (*wants)(const struct mgb_scaled *p, const struct figures *f);
+    void (*add)(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f);
+};
+
+static bool every_point(const struct mgb_scaled *p, const struct figures *f)
+{
+    (void)p, (void)f;
+    return true;
+}
+
+static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
+                           const struct figures *f)
+{
+    char remark[64];
+    mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
+    ms_add(table, f->weak_base);
+    real_add(table, f->weak);
+    ms_add(table, f->strong_base);
+    real_add(table, f->strong);
+    real_add(table, f->epoch);
+    snprintf(remark, sizeof remark, "%s%s%s%s", p->oom ? "out of memory" : "",
+             p->not_steady ? "not steady" : "", p->not_steady && p->oversubscribed ? ", " : "",
+             p->oversubscribed ? "oversubscribed" : "");
+    mgb_table_add_text(table, *remark ? remark : NULL);
+}
+
+static bool has_split(const struct mgb_scaled *p, const struct figures *f)
+{
+    return p->point.gpus > 1 && f->split.speedup.known;
+}
+
+static void split_add(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f)
+{
+    char text[48];
+    const struct mgb_scaled *from = f->weak_base ? f->weak_base : f->strong_base;
+    (void)p;
+    snprintf(text, sizeof text, "1x%lld", (long long)from->point.global_batch);
+    mgb_table_add_figure(table, text);
+    ms_add(table, from);
+    real_add(table, f->split.speedup);
+    real_add(table, f->split.batch_effect);
+    real_add(table, f->split.gpu_effect);
+    if (f->corner && f->split.batch_effect.known)
+        snprintf(text, sizeof text, "%lld GPU%s, %lld in all", (long long)f->corner->point.gpus,
+                 f->corner->point.gpus == 1 ? "" : "s", (long long)f->corner->point.global_batch);
+    mgb_table_add_text(table, f->split.batch_effect.known ? text : NULL);
+}
+
+static bool has_exchange(const struct mgb_scaled *p, const struct figures *f)
+{
+    (void)p;
+    return f->exchange.cost_ns.known;
+}
+
+static void exchange_add(struct mgb_table *table, const struct mgb_scaled *p,
+                         const struct figures *f)
+{
+    const struct mgb_scaling_exchange *e = &f->exchange;
+    (void)p;
+    ms_add(table, f->independent);
+    mgb_table_add_number(table, e->cost_ns.value / 1e6);
+    mgb_table_add_number(table, 100 * e->share.value);
+}
+
+static enum mgb_status view_print(const struct view *view, const struct mgb_scaled_list *list,
+                                  const char *group, const char *title, const char *otherwise)
+{
+    struct mgb_table *table;
+    int rows = 0;
+    MGB_TRY(mgb_table_make(&table, view->columns, view->names));
+    for (int i = 0; i < list->count; i++) {
+        const struct mgb_scaled *p = &list->at[i];
+        struct figures f = figures_of(list, p);
+        if (strcmp(p->group, group) != 0 || !view->wants(p, &f))
+            continue;
+        point_add(table, p);
+        view->add(table, p, &f);
+        rows++;
+    }
+    enum mgb_status status = MGB_OK;
+    if (rows > 0) {
+        printf("%s\n", title);
+        status = mgb_table_print(table, MGB_TABLE_TEXT, stdout);
+    } else
+        printf("%s\n", otherwise);
+    mgb_table_free(table);
+    return status;
+}
+
+static enum mgb_status group_print(const struct mgb_scaled_list *list, const struct mgb_scaled *one)
+{
+    static const char *const names[] = {"placement",  "gpus",     "batch", "step_ms",
+                                        "examples/s", "1 GPU ms", "weak",  "1 GPU ms",
+                                        "strong",     "epoch",    "remark"};
+    static const char *const split_names[] = {
+        "placement", "gpus",     "batch",        "step_ms",    "from",
+        "its ms",    "speed-up", "batch effect", "GPU effect", "corner measured"};
+    static const char *const exchange_names[] = {
+        "placement", "gpus", "batch", "step_ms", "independent ms", "exchange ms", "% of step"};
+    static const struct view efficiency = {11, names, every_point, efficiency_add};
+    static const struct view split = {10, split_names, has_split, split_add};
+    static const struct view exchange = {7, exchange_names, has_exchange, exchange_add};
+    printf("%s on %s, backend %s%s\n\n", one->model, one->machine, one->backend,
+           one->simulated                      ? ": simulated"
+           : strcmp(one->backend, "host") == 0 ? ": /gpu:N are CPU devices"
+                                               : "");
+    MGB_TRY(view_print(&efficiency, list, one->group,
+                       "efficiency, 1 is ideal; \"1 GPU ms\" is what it is against\n"
+                       "  " MGB_SCALING_WEAK_TEXT "\n  " MGB_SCALING_STRONG_TEXT
+                       "\n  " MGB_SCALING_EPOCH_TEXT,
+                       ""));
+    putchar('\n');
+    MGB_TRY(view_print(&split, list, one->group, MGB_SCALING_SPLIT_TEXT,
+                       "speed-up: no run with one GPU to compare with"));
+    putchar('\n');
+    return view_print(
+        &exchange, list, one->group, MGB_SCALING_EXCHANGE_TEXT,
+        MGB_SCALING_EXCHANGE_TEXT
+        ":\n  not known, no run had --strategy independent and the same GPUs and batch");
+}
+
+static enum mgb_status groups_print(const struct mgb_scaled_list *list)
+{
+    const char *group = "";
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->at[i].group, group) == 0)
+            continue;
+        if (i > 0)
+            putchar('\n');
+        group = list->at[i].group;
+        MGB_TRY(group_print(list, &list->at[i]));
+    }
+    return MGB_OK;
+}
+
+static void row_add(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f)
+{
+    const struct mgb_scaled *bases[] = {f->weak_base, f->strong_base, f->independent};
+    mgb_table_add_text(table, p->model);
+    mgb_table_add_text(table, p->machine);
+    mgb_table_add_text(table, p->backend);
+    mgb_table_add_boolean(table, p->simulated);
+    mgb_table_add_text(table, p->label);
+    mgb_table_add_integer(table, p->point.gpus);
+    mgb_table_add_integer(table, p->point.global_batch);
+    mgb_table_add_integer(table, p->run);
+    mgb_table_add_integer(table, p->repetitions);
+    ms_add(table, p);
+    mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
+    for (int i = 0; i < 3; i++)
+        ms_add(table, bases[i]);
+    real_add(table, f->weak);
+    real_add(table, f->strong);
+    real_add(table, f->epoch);
+    real_add(table, f->split.speedup);
+    real_add(table, f->split.batch_effect);
+    real_add(table, f->split.gpu_effect);
+    mgb_table_add_number(table,
+                         f->exchange.cost_ns.known ? f->exchange.cost_ns.value / 1e6 : (double)NAN);
+    real_add(table, f->exchange.share);
+    mgb_table_add_boolean(table, !p->not_steady);
+    mgb_table_add_boolean(table, p->oversubscribed);
+    mgb_table_add_text(table, p->oom ? "oom" : "ok");
+}
+
+static enum mgb_status rows_print(const struct mgb_invocation *in,
+                                  const struct mgb_scaled_list *list)
+{
+    static const char *const names[] = {"model",
+                                        "machine",
+                                        "backend",
+                                        "simulated",
+                                        "placement",
+                                        "gpus",
+                                        "global_batch",
+                                        "run",
+                                        "repetitions",
+                                        "step_ms",
+                                        "examples_per_s",
+                                        "one_gpu_weak_ms",
+                                        "one_gpu_strong_ms",
+                                        "independent_ms",
+                                        "weak",
+                                        "strong",
+                                        "epoch",
+                                        "speedup",
+                                        "batch_effect",
+                                        "gpu_effect",
+                                        "exchange_ms",
+                                        "exchange_share",
+                                        "steady",
+                                        "oversubscribed",
+                                        "outcome"};
+    struct mgb_table *table;
+    MGB_TRY(mgb_table_make(&table, sizeof names / sizeof *names, names));
+    for (int i = 0; i < list->count; i++) {
+        struct figures f = figures_of(list, &list->at[i]);
+        row_add(table, &list->at[i], &f);
+    }
+    enum mgb_status status = mgb_table_print(table, in->format, stdout);
+    mgb_table_free(table);
+    return status;
+}
+
+static enum mgb_status scaling_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
+                                   int *code)
+{
+    static const char sweep[] = "sweep:", tag[] = "tag:";
+    struct mgb_scaled_list list;
+    struct mgb_selection chosen = {0};
+    const char *word = in->words[0];
+    bool named =
+        strncmp(word, sweep, sizeof sweep - 1) == 0 || strncmp(word, tag, sizeof tag - 1) == 0;
+    (void)code;
+    if (named)
+        MGB_TRY(mgb_select(&chosen, reader, word));
+    enum mgb_status status =
+        mgb_scaled_load(&list, reader, named ? NULL : word, named ? &chosen : NULL);
+    mgb_selection_done(&chosen);
+    MGB_TRY(status);
+    if (list.count == 0)
+        return mgb_fail(MGB_MISSING,
+                        "scaling: no finished run on GPUs %s %s; mgbench runs lists what there is",
+                        named ? "among" : "of the model", word);
+    status = in->format == MGB_TABLE_TEXT ? groups_print(&list) : rows_print(in, &list);
+    mgb_scaled_free(&list);
+    return status;
+}
+
+static int scaling_run(struct mgb_invocation *in)
+{
+    return mgb_cli_ask(in, scaling_ask);
+}
+
+const struct mgb_command mgb_command_scaling = {
+    .name = "scaling",
+    .usage = "MODEL | sweep:NAME | tag:NAME",
+    .summary = "what more GPUs are worth: weak and strong, per step and per epoch",
+    .help =
+        "Efficiency is against one GPU: of the same placement where that was measured, else of "
+        "another one of\n"
+        "the same model, data, machine, backend and precision. The speed-up is split into what the "
+        "larger batch\n"
+        "alone does and what the GPUs alone do, where the corner between was measured (one GPU "
+        "with the whole\n"
+        "batch). The cost of merging is the step less that of the same GPUs and batch under "
+        "--strategy independent.\n",
+    .examples = examples,
+    .least_words = 1,
+    .most_words = 1,
+    .run = scaling_run,
+};

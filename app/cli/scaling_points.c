@@ -1,0 +1,179 @@
+/* See scaling_points.h. */
+#include "app/cli/scaling_points.h"
+#include "app/cli/asking.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ?1 the model, or NULL; ?2 a JSON array of segments, or NULL: then the newest of each configuration count. */
+static const char points_sql[] =
+    "WITH asked AS ("
+    " SELECT s.*, m.name AS model, h.name AS machine, r.backend, r.simulated, t.median_ns, "
+    "t.steady,"
+    "        t.examples AS timed_examples, t.timed_ns,"
+    "        m.name || ' ' || m.options || ' ' || coalesce(r.data, '') || ' ' || r.machine_id || ' "
+    "' ||"
+    "        r.backend || r.simulated || ' ' || coalesce(s.precision, '') || ' ' ||"
+    "        coalesce(s.optimizer, '') || ' ' || coalesce(s.recompute, '') AS family,"
+    "        settings AS variation"
+    "   FROM (SELECT *, json_array(strategy, weights_at, join_at, loss_at, sum_at, update_at, "
+    "relocation,"
+    "           allreduce, bucket_mib, overlap, wire_type, staged, stale, peer_access, pinned, "
+    "graph, bn,"
+    "           hosts) AS settings FROM segment) AS s"
+    "   JOIN run AS r ON r.id = s.run_id JOIN model AS m ON m.id = r.model_id"
+    "   JOIN machine AS h ON h.id = r.machine_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id"
+    "  WHERE (?1 IS NULL OR m.name = ?1)"
+    "    AND (?2 IS NULL OR s.id IN (SELECT value FROM json_each(?2)))"
+    "    AND ((s.outcome = 'ok' AND t.median_ns > 0) OR s.outcome = 'oom')"
+    "    AND s.gpus >= 1 AND s.global_batch >= 1),"
+    " aged AS (SELECT *, row_number() OVER (PARTITION BY family, variation, gpus, global_batch"
+    "                                       ORDER BY id DESC) AS age FROM asked)"
+    " SELECT family, variation, strategy, weights_at, join_at, sum_at,"
+    "        coalesce(nullif(wire_type, 'f32'), ''), backend, model, machine, simulated,"
+    "        gpus, global_batch, avg(median_ns), count(*), min(coalesce(steady, 1)) = 0,"
+    "        max(coalesce(oversubscribed, 0)), max(outcome = 'oom'), max(run_id),"
+    "        sum(timed_examples) * 1e9 / sum(timed_ns),"
+    "        max((SELECT sum(x.examples) FROM segment AS g JOIN step AS x ON x.segment_id = g.id"
+    "              WHERE g.run_id = aged.run_id AND x.epoch = 0"
+    "                AND (aged.stop_reason = 'epochs' OR EXISTS (SELECT 1 FROM segment AS e JOIN "
+    "step AS y"
+    "                     ON y.segment_id = e.id WHERE e.run_id = aged.run_id AND y.epoch > 0))))"
+    "  FROM aged WHERE ?2 IS NOT NULL OR age = 1"
+    " GROUP BY family, variation, gpus, global_batch"
+    " ORDER BY family, strategy = 'independent', variation, gpus, global_batch";
+
+struct taking {
+    struct mgb_scaled_list *out;
+    int capacity;
+};
+
+static int64_t integer_of(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_INT ? value->integer : 0;
+}
+
+static double real_of(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_REAL ? value->real : (double)integer_of(value);
+}
+
+#define COPY(to, value) snprintf(to, sizeof(to), "%s", mgb_cli_text_of(value))
+
+static void label_write(struct mgb_scaled *p, const struct mgb_value *v)
+{
+    mgb_cli_place_write(p->label, sizeof p->label, mgb_cli_text_of(&v[2]), mgb_cli_text_of(&v[3]),
+                        mgb_cli_text_of(&v[4]), mgb_cli_text_of(&v[5]));
+    size_t used = strlen(p->label);
+    if (*mgb_cli_text_of(&v[6]))
+        snprintf(p->label + used, sizeof p->label - used, " %.8s", mgb_cli_text_of(&v[6]));
+}
+
+static enum mgb_status point_take(void *context, const struct mgb_value *v, int count)
+{
+    struct taking *t = context;
+    struct mgb_scaled_list *out = t->out;
+    (void)count;
+    if (out->count == t->capacity) {
+        int capacity = t->capacity ? 2 * t->capacity : 32;
+        struct mgb_scaled *grown = realloc(out->at, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return mgb_fail(MGB_NO_MEMORY, "scaling: memory is exhausted");
+        out->at = grown;
+        t->capacity = capacity;
+    }
+    struct mgb_scaled *p = &out->at[out->count++];
+    *p = (struct mgb_scaled){.simulated = integer_of(&v[10]) != 0,
+                             .independent = strcmp(mgb_cli_text_of(&v[2]), "independent") == 0,
+                             .point = {integer_of(&v[11]), integer_of(&v[12]), real_of(&v[13])},
+                             .repetitions = integer_of(&v[14]),
+                             .not_steady = integer_of(&v[15]) != 0,
+                             .oversubscribed = integer_of(&v[16]) != 0,
+                             .oom = integer_of(&v[17]) != 0,
+                             .run = integer_of(&v[18]),
+                             .examples_per_s = real_of(&v[19]),
+                             .epoch_examples = integer_of(&v[20])};
+    COPY(p->group, &v[0]);
+    COPY(p->variation, &v[1]);
+    COPY(p->backend, &v[7]);
+    COPY(p->model, &v[8]);
+    COPY(p->machine, &v[9]);
+    label_write(p, v);
+    return MGB_OK;
+}
+
+/* An epoch is the data's: points that ended before one learn of it from others. */
+static void epochs_share(struct mgb_scaled_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        for (int k = 0; k < list->count && !list->at[i].epoch_examples; k++)
+            if (strcmp(list->at[k].group, list->at[i].group) == 0)
+                list->at[i].epoch_examples = list->at[k].epoch_examples;
+}
+
+static char *segments_json(const struct mgb_selection *segments)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < segments->count; i++)
+        fprintf(out, "%c%lld", i ? ',' : '[', (long long)segments->segments[i].segment);
+    fputc(']', out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+enum mgb_status mgb_scaled_load(struct mgb_scaled_list *out, struct mgb_reader *reader,
+                                const char *model, const struct mgb_selection *segments)
+{
+    struct taking t = {.out = out};
+    struct mgb_query_sink sink = {.context = &t, .row = point_take};
+    char *json = segments ? segments_json(segments) : NULL;
+    *out = (struct mgb_scaled_list){0};
+    if (segments && !json)
+        return mgb_fail(MGB_NO_MEMORY, "scaling: memory is exhausted");
+    struct mgb_value values[] = {mgb_cli_text(model), mgb_cli_text(json)};
+    enum mgb_status status = mgb_query_run(reader, points_sql, values, 2, &sink);
+    free(json);
+    if (status == MGB_OK)
+        epochs_share(out);
+    else
+        mgb_scaled_free(out);
+    return status;
+}
+
+void mgb_scaled_free(struct mgb_scaled_list *list)
+{
+    free(list->at);
+    *list = (struct mgb_scaled_list){0};
+}
+
+const struct mgb_scaled *mgb_scaled_find(const struct mgb_scaled_list *list,
+                                         const struct mgb_scaled *of, int64_t gpus,
+                                         int64_t global_batch)
+{
+    const struct mgb_scaled *found = NULL;
+    for (int i = 0; i < list->count; i++) {
+        const struct mgb_scaled *p = &list->at[i];
+        if (p->point.gpus != gpus || p->point.global_batch != global_batch || p->oom ||
+            strcmp(p->group, of->group) != 0)
+            continue;
+        if (strcmp(p->variation, of->variation) == 0)
+            return p;
+        if (!found || p->run > found->run)
+            found = p;
+    }
+    return found;
+}
+
+const struct mgb_scaled *mgb_scaled_find_independent(const struct mgb_scaled_list *list,
+                                                     const struct mgb_scaled *of)
+{
+    for (int i = 0; i < list->count && !of->independent; i++) {
+        const struct mgb_scaled *p = &list->at[i];
+        if (p->independent && !p->oom && p->point.gpus == of->point.gpus &&
+            p->point.global_batch == of->point.global_batch && strcmp(p->group, of->group) == 0)
+            return p;
+    }
+    return NULL;
+}
