@@ -79,6 +79,15 @@ enum mgb_status mgb_store_put_sweep_point(struct mgb_store *store,
 
 enum mgb_status mgb_store_put_note(struct mgb_store *store, int64_t run, const char *text);
 enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const char *name);
+/* What comparing a configuration with itself showed, on the machine and backend of `run`; MGB_MISSING: no such run. */
+struct mgb_record_noise_floor {
+    int64_t run;
+    double floor; /* a fraction: 0.01 is 1 % */
+    int64_t comparisons, false_verdicts;
+    const char *settings; /* JSON object: what was run */
+};
+enum mgb_status mgb_store_put_noise_floor(struct mgb_store *store,
+                                          const struct mgb_record_noise_floor *record);
 /* Given a name again, the baseline moves. */
 enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment);
 /* MGB_MISSING: there was none. */

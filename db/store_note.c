@@ -105,6 +105,35 @@ enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const ch
     return mgb_store_end(store, tag_put(store, run, name));
 }
 
+static enum mgb_status noise_floor_put(struct mgb_store *store,
+                                       const struct mgb_record_noise_floor *record)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(
+        &put, &store->sql,
+        "INSERT INTO noise_floor (machine_id, backend, measured_ms, floor, comparisons, "
+        "false_verdicts, settings) SELECT machine_id, backend, ?, ?, ?, ?, ? FROM run "
+        "WHERE id = ?"));
+    mgb_bind_int(&put, mgb_store_now_ms());
+    mgb_bind_real(&put, record->floor);
+    mgb_bind_int(&put, record->comparisons);
+    mgb_bind_int(&put, record->false_verdicts);
+    mgb_bind_text(&put, record->settings);
+    mgb_bind_int(&put, record->run);
+    MGB_TRY(mgb_statement_run(&put));
+    if (sqlite3_changes(store->sql.handle) == 0)
+        return mgb_fail(MGB_MISSING, "storing a noise floor: there is no run %lld",
+                        (long long)record->run);
+    return MGB_OK;
+}
+
+enum mgb_status mgb_store_put_noise_floor(struct mgb_store *store,
+                                          const struct mgb_record_noise_floor *record)
+{
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, noise_floor_put(store, record));
+}
+
 static enum mgb_status baseline_put(struct mgb_store *store, const char *name, int64_t segment)
 {
     struct mgb_statement put;

@@ -1,0 +1,377 @@
+/* mgbench selftest: is the engine right on this machine, and which differences are noise here? One configuration is run
+ * again and again and compared with itself: every verdict but "same" and "undecided" is then a false one. */
+#include "app/cli/commands.h"
+#include "app/cli/hub.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/progress.h"
+#include "app/script/mgb_lua_selftest.h"
+#include "app/script/state.h"
+#include "db/load.h"
+#include "db/store.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_COMPARISONS = 1000, BATCH = 32, WARMUP = 10, BUSY_PERCENT = 20 };
+
+struct selftest {
+    const struct mgb_invocation *in;
+    const char *model;
+    int comparisons, repetitions, steps; /* repetitions: a side */
+    int64_t *segments;                   /* in the order of running */
+    int segment_count;
+    int64_t run; /* the last one */
+    char backend[16], machine[64];
+    double *ratios;
+    int false_verdicts;
+    double floor;
+};
+
+/* ---- whether others use the processors ---- */
+
+/* Ticks that all processors worked, and in all. */
+static bool ticks_read(long long *busy, long long *all)
+{
+    long long t[8] = {0};
+    FILE *file = fopen("/proc/stat", "r");
+    int got = file ? fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1],
+                            &t[2], &t[3], &t[4], &t[5], &t[6], &t[7])
+                   : 0;
+    if (file)
+        fclose(file);
+    *all = 0;
+    for (int i = 0; i < 8; i++)
+        *all += t[i];
+    *busy = *all - t[3] - t[4]; /* idle, and waiting for a disk */
+    return got >= 5;
+}
+
+static void busy_warn(const struct mgb_invocation *in)
+{
+    long long busy[2], all[2];
+    bool known = ticks_read(&busy[0], &all[0]);
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    known = known && ticks_read(&busy[1], &all[1]) && all[1] > all[0];
+    long long percent = known ? 100 * (busy[1] - busy[0]) / (all[1] - all[0]) : 0;
+    if (percent >= BUSY_PERCENT && !in->quiet)
+        mgb_cli_complain(in, 0,
+                         "warning: the machine is busy: other programs take %lld %% of its "
+                         "processors, so the noise found is theirs too [busy]",
+                         percent);
+}
+
+/* ---- running ---- */
+
+struct running {
+    struct mgb_cli_hub *hub;
+    struct mgb_script *script;
+};
+
+static void running_stop(void *context)
+{
+    struct running *running = context;
+    mgb_cli_hub_interrupt(running->hub);
+    mgb_script_interrupt(running->script);
+}
+
+static int script_failed(const struct mgb_invocation *in, const struct mgb_script *script,
+                         enum mgb_status status)
+{
+    const struct mgb_script_error *error = mgb_script_error_get(script);
+    if (status == MGB_INTERRUPTED)
+        return in->quiet ? MGB_EXIT_INTERRUPTED
+                         : mgb_cli_complain(in, MGB_EXIT_INTERRUPTED,
+                                            "interrupted; no noise floor was found");
+    return mgb_cli_complain(in, error->usage ? MGB_EXIT_USAGE : mgb_cli_exit_code(status), "%s",
+                            error->message);
+}
+
+static int script_run(const struct selftest *t, struct mgb_cli_hub *hub)
+{
+    char numbers[4][24];
+    const int values[] = {t->comparisons * t->repetitions * 2, t->steps, WARMUP, BATCH};
+    const char *words[5] = {t->model};
+    for (int i = 0; i < 4; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%d", values[i]);
+        words[i + 1] = numbers[i];
+    }
+    struct mgb_script_settings settings = {.lua_path = t->in->lua_path,
+                                           .lua_path_count = t->in->lua_path_count,
+                                           .words = words,
+                                           .word_count = 5,
+                                           .services = &hub->services,
+                                           .backend = t->in->backend,
+                                           .machine = t->in->machine,
+                                           .format = t->in->format};
+    struct running running = {.hub = hub};
+    enum mgb_status status = mgb_script_make(&running.script, &settings);
+    if (status != MGB_OK)
+        return mgb_cli_complain(t->in, MGB_EXIT_FAILED, "%s", mgb_message_get());
+    mgb_interrupt_target(running_stop, &running);
+    status = mgb_script_run_inner(running.script, mgb_lua_selftest);
+    mgb_interrupt_target(NULL, NULL);
+    int code = status == MGB_OK ? MGB_EXIT_OK : script_failed(t->in, running.script, status);
+    mgb_script_free(running.script);
+    return code;
+}
+
+/* ---- comparing ---- */
+
+static void text_keep(char *out, size_t size, const struct mgb_value *value)
+{
+    snprintf(out, size, "%s", value->kind == MGB_VALUE_TEXT ? value->text : "");
+}
+
+static enum mgb_status segment_keep(void *context, const struct mgb_value *v, int count)
+{
+    struct selftest *t = context;
+    (void)count;
+    if (t->segment_count == t->comparisons * t->repetitions * 2)
+        return mgb_fail(MGB_CORRUPT, "the sweep of this selftest has too many runs");
+    t->segments[t->segment_count++] = v[0].integer;
+    t->run = v[1].integer;
+    text_keep(t->backend, sizeof t->backend, &v[2]);
+    text_keep(t->machine, sizeof t->machine, &v[3]);
+    return MGB_OK;
+}
+
+static enum mgb_status segments_find(struct selftest *t, struct mgb_reader *reader)
+{
+    static const char sql[] =
+        "SELECT g.id, r.id, r.backend, m.name FROM sweep_point AS p JOIN run AS r ON r.id = "
+        "p.run_id"
+        "  JOIN segment AS g ON g.run_id = r.id JOIN machine AS m ON m.id = r.machine_id"
+        " WHERE p.sweep_id = (SELECT max(id) FROM sweep WHERE name = 'selftest')"
+        "   AND r.outcome = 'ok' ORDER BY p.position";
+    struct mgb_query_sink sink = {.context = t, .row = segment_keep};
+    MGB_TRY(mgb_query_run(reader, sql, NULL, 0, &sink));
+    if (t->segment_count < t->comparisons * t->repetitions * 2)
+        return mgb_fail(MGB_STATE, "only %d of %d runs came to their end; see mgbench runs",
+                        t->segment_count, t->comparisons * t->repetitions * 2);
+    return MGB_OK;
+}
+
+/* Which of two neighbouring runs is A's: by splitmix64 (Steele, Lea and Flood 2014), so that a drift favours neither. */
+static bool coin_toss(uint64_t number)
+{
+    uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ (z >> 31)) & 1;
+}
+
+static enum mgb_status sides_compare(struct mgb_comparison *out, struct mgb_reader *reader,
+                                     const int64_t *a, const int64_t *b, int count)
+{
+    struct mgb_loaded_side left, right;
+    struct mgb_compare_options options = {.floor = MGB_COMPARE_FLOOR};
+    MGB_TRY(mgb_side_load(&left, reader, a, count));
+    enum mgb_status status = mgb_side_load(&right, reader, b, count);
+    if (status == MGB_OK) {
+        status = mgb_compare(out, &left.side, &right.side, &options);
+        mgb_side_done(&right);
+    }
+    mgb_side_done(&left);
+    return status;
+}
+
+static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *reader)
+{
+    int n = t->repetitions;
+    int64_t *sides = calloc(2 * (size_t)n, sizeof *sides);
+    enum mgb_status status =
+        sides ? MGB_OK : mgb_fail(MGB_NO_MEMORY, "comparing: memory is exhausted");
+    for (int c = 0; status == MGB_OK && c < t->comparisons; c++) {
+        struct mgb_comparison comparison;
+        for (int i = 0; i < n; i++) {
+            const int64_t *pair = &t->segments[2 * (c * n + i)];
+            bool swap = coin_toss((uint64_t)(c * n + i));
+            sides[i] = pair[swap];
+            sides[n + i] = pair[!swap];
+        }
+        status = sides_compare(&comparison, reader, sides, sides + n, n);
+        if (status != MGB_OK)
+            break;
+        t->ratios[c] = comparison.ratio;
+        t->false_verdicts +=
+            comparison.verdict == MGB_VERDICT_FASTER || comparison.verdict == MGB_VERDICT_SLOWER;
+    }
+    free(sides);
+    return status;
+}
+
+static enum mgb_status floor_store(const struct selftest *t, const char *database)
+{
+    char settings[512];
+    struct mgb_store *store;
+    snprintf(settings, sizeof settings,
+             "{\"batch\":%d,\"comparisons\":%d,\"gpus\":1,\"last_run\":%" PRId64
+             ",\"model\":\"%s\",\"repetitions\":%d,\"steps\":%d,\"warmup\":%d}",
+             BATCH, t->comparisons, t->run, t->model, t->repetitions, t->steps, WARMUP);
+    struct mgb_record_noise_floor record = {.run = t->run,
+                                            .floor = t->floor,
+                                            .comparisons = t->comparisons,
+                                            .false_verdicts = t->false_verdicts,
+                                            .settings = settings};
+    MGB_TRY(mgb_store_open(&store, database, NULL));
+    enum mgb_status status = mgb_store_put_noise_floor(store, &record);
+    mgb_store_close(store);
+    return status;
+}
+
+static enum mgb_status noise_find(struct selftest *t, const char *database)
+{
+    struct mgb_reader *reader;
+    MGB_TRY(mgb_reader_open(&reader, database));
+    enum mgb_status status = segments_find(t, reader);
+    if (status == MGB_OK)
+        status = comparisons_make(t, reader);
+    mgb_reader_close(reader);
+    MGB_TRY(status);
+    MGB_TRY(mgb_compare_measure_floor(&t->floor, t->ratios, (size_t)t->comparisons));
+    return floor_store(t, database);
+}
+
+/* ---- showing ---- */
+
+/* The chance of so many false verdicts or more when each comes with 5 %. */
+static double chance_of(int count, int of)
+{
+    double term = 1, below = 0;
+    for (int i = 0; i < of; i++)
+        term *= 0.95;
+    for (int i = 0; i < count; i++) {
+        below += term;
+        term *= (double)(of - i) / (i + 1) * 0.05 / 0.95;
+    }
+    return 1 - below;
+}
+
+static void text_show(const struct selftest *t, const char *database)
+{
+    char percent[40];
+    bool many = chance_of(t->false_verdicts, t->comparisons) < 0.01;
+    printf("engine          4 placements of %s train the same, to the last bit\n", t->model);
+    printf("compared        %d times %s with itself: %d runs of %d steps a side, interleaved\n",
+           t->comparisons, t->model, t->repetitions, t->steps);
+    printf("false verdicts  %d of %d (near 5 %% or fewer is right)%s\n", t->false_verdicts,
+           t->comparisons,
+           many ? ": more than chance gives; runs that follow each other differ here" : "");
+    printf("noise floor     %s %% on %s, backend %s: smaller differences count as none\n",
+           mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend);
+    printf("stored in       %s; compare and sweep go by it\n", database);
+    if (t->comparisons < 10)
+        printf("of few comparisons it is a rough one; a later selftest takes its place\n");
+}
+
+static enum mgb_status row_show(const struct selftest *t)
+{
+    static const char *const names[] = {"machine",        "backend", "model", "comparisons",
+                                        "false_verdicts", "floor",   "engine"};
+    struct mgb_table *table;
+    MGB_TRY(mgb_table_make(&table, 7, names));
+    mgb_table_add_text(table, t->machine);
+    mgb_table_add_text(table, t->backend);
+    mgb_table_add_text(table, t->model);
+    mgb_table_add_integer(table, t->comparisons);
+    mgb_table_add_integer(table, t->false_verdicts);
+    mgb_table_add_number(table, t->floor);
+    mgb_table_add_text(table, "ok"); /* else there would be no figures */
+    enum mgb_status status = mgb_table_print(table, t->in->format, stdout);
+    mgb_table_free(table);
+    return status;
+}
+
+static int noise_show(struct selftest *t, const char *database)
+{
+    enum mgb_status status = noise_find(t, database);
+    if (status == MGB_OK && t->in->format == MGB_TABLE_TEXT)
+        text_show(t, database);
+    else if (status == MGB_OK)
+        status = row_show(t);
+    return status == MGB_OK
+               ? MGB_EXIT_OK
+               : mgb_cli_complain(t->in, mgb_cli_exit_code(status), "%s", mgb_message_get());
+}
+
+/* ---- the command ---- */
+
+static int work_do(struct selftest *t)
+{
+    struct mgb_cli_hub hub;
+    char *database = mgb_cli_database(t->in);
+    int most = t->comparisons * t->repetitions * 2;
+    t->segments = calloc((size_t)most, sizeof *t->segments);
+    t->ratios = calloc((size_t)t->comparisons, sizeof *t->ratios);
+    int code = MGB_EXIT_FAILED;
+    if (!database || !t->segments || !t->ratios) {
+        mgb_cli_complain(t->in, code, database ? "memory is exhausted" : "no place for results");
+    } else if (mgb_cli_hub_open(&hub, t->in, NULL, false) != MGB_OK) {
+        mgb_cli_complain(t->in, code, "%s", mgb_message_get());
+    } else {
+        code = mgb_cli_hub_close(&hub, script_run(t, &hub)); /* others may write from here on */
+        if (code == MGB_EXIT_OK)
+            code = noise_show(t, database);
+    }
+    free(database);
+    free(t->segments);
+    free(t->ratios);
+    return code;
+}
+
+static int selftest_run(struct mgb_invocation *in)
+{
+    bool quick = mgb_cli_find_flag(in, "--quick");
+    const char *model = mgb_cli_find_flag(in, "--model");
+    const char *comparisons = mgb_cli_find_flag(in, "--comparisons");
+    char *end = NULL;
+    long count = comparisons ? strtol(comparisons, &end, 10) : quick ? 3 : 20;
+    if (end && (*end || count < 2 || count > MOST_COMPARISONS))
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "--comparisons: whole number from 2 to %d expected, got '%s'",
+                                MOST_COMPARISONS, comparisons);
+    struct selftest t = {.in = in,
+                         .model = model ? model : "mlp",
+                         .comparisons = (int)count,
+                         .repetitions = quick ? 3 : 5,
+                         .steps = quick ? 25 : 60};
+    busy_warn(in);
+    return work_do(&t);
+}
+
+static const struct mgb_flag selftest_flags[] = {
+    {"--model", "NAME", "what is run (default: mlp)", false},
+    {"--comparisons", "N", "how often it is compared with itself (default: 20)", false},
+    {"--quick", NULL, "3 short comparisons: does it work at all", false},
+    {NULL, NULL, NULL, false}};
+
+static const struct mgb_example selftest_examples[] = {
+    {"mgbench selftest --quick", "whether the engine is right here, and a rough noise floor"},
+    {"mgbench selftest --model digits_cnn --comparisons 5", "the noise of steps of that length"},
+    {NULL, NULL}};
+
+const struct mgb_command mgb_command_selftest = {
+    .name = "selftest",
+    .usage = "[--model NAME] [--comparisons N] [--quick]",
+    .summary = "is the engine right here, and which differences are noise",
+    .help =
+        "First a small model is trained under four placements, which must end with the same "
+        "weights to the\n"
+        "last bit. Then one configuration is run many times and compared with itself, as compare "
+        "would:\n"
+        "a verdict \"faster\" or \"slower\" is a false one, and near 5 % of them or fewer is "
+        "right. "
+        "The distance\n"
+        "from 1 that 95 % of the ratios keep is the noise floor of this machine and backend, at "
+        "least 1 %. It is\n"
+        "stored, and from then on compare, scaling and sweep count smaller differences as none. "
+        "Run it on an\n"
+        "idle machine; its runs are in the results file as the sweep \"selftest\".\n"
+        "\n"
+        "exit codes: 0 done, 1 the engine is wrong here or a run failed, 2 wrong usage, 130 "
+        "interrupted\n",
+    .examples = selftest_examples,
+    .flags = selftest_flags,
+    .run = selftest_run,
+};
