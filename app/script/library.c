@@ -3,6 +3,8 @@
 #include "app/script/bind.h"
 #include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_data.h"
+#include "app/script/mgb_lua_explain.h"
+#include "app/script/mgb_lua_explain_hint.h"
 #include "app/script/mgb_lua_forecast.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"
@@ -25,9 +27,10 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),     PART(closure), PART(nn),    PART(model),   PART(data),   PART(result),
-        PART(recall),   PART(trace),   PART(run),   PART(session), PART(verify), PART(speedup),
-        PART(forecast), PART(sweep),   PART(table), PART(later),
+        PART(json),         PART(closure), PART(nn),       PART(model), PART(data),
+        PART(result),       PART(recall),  PART(trace),    PART(run),   PART(session),
+        PART(verify),       PART(speedup), PART(forecast), PART(sweep), PART(table),
+        PART(explain_hint), PART(explain), PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;
@@ -38,6 +41,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_placement(L);
     mgb_script_bind_session(L);
     mgb_script_bind_query(L);
+    mgb_script_bind_explain(L);
     mgb_script_bind_sweep(L);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)

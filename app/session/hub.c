@@ -119,6 +119,9 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .remark = hub_remark,
         .restartable = hub_restartable,
         .restarted = hub->options.after_crash,
+        .find_segment = mgb_hub_find_segment,
+        .critical = mgb_hub_critical,
+        .critical_free = mgb_hub_critical_free,
         .query = mgb_hub_query,
         .interrupted = hub_interrupted,
     };

@@ -102,6 +102,13 @@ enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_
                                      const struct mgb_source *source);
 struct mgb_run *mgb_session_engine(struct script_session *session);
 
+/* critical.c: for mgb.explain */
+enum mgb_status mgb_hub_find_segment(void *context, int64_t *run, int64_t *segment,
+                                     const char *words);
+enum mgb_status mgb_hub_critical(void *context, struct script_path *out, int64_t segment,
+                                 int64_t step);
+void mgb_hub_critical_free(struct script_path *path);
+
 /* traced.c */
 void mgb_session_ask_trace(struct script_session *session, int64_t first, int64_t last);
 
