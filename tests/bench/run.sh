@@ -52,6 +52,7 @@ bench_row "2 devices / 1 device, throughput" ratio value ">=1.8" "$here/towers.s
 bench_row "2 devices / 1 device, all-reduce" ratio value ">=1.8" "$here/towers.sh" "$bench_build" "$bench_pairs" \
     strategy=allreduce
 bench_row "start of mgbench -e return, ms" a value "<30" "$here/start.sh" "$bench_build"
+bench_row "recorded / not recorded, a step" ratio high "<1.02" "$here/recording.sh" "$bench_build" "$bench_pairs"
 bench_row "recorder, ns of the step thread a record" a value "<1000" \
     "$tests/bench_pairs" -n "$runs" -f wall -- "$tests/bench_recorder" 1000000
 bench_row "all-reduce of 100 MB, 2 threads, ms" a value "<=16" \
