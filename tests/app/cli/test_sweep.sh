@@ -1,0 +1,96 @@
+# mgbench sweep: on paper, run, resumed, begun anew. (reference/ecosystem.md, rows 4, 9, 37, 53 and 58 of section 2.)
+. "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
+export MGBENCH_DB=r.db
+
+# A file that gives back a table. On paper nothing is stored, and nothing is known of the time.
+cat >grid.lua <<LUA
+return { name = "grid", model = $small, batch = 4, steps = 12, warmup = 1, repeats = 3, backend = "host",
+         grid = { gpus = { 1, 2 }, cpu_merge = { true, false } },
+         skip = function(p) return p.gpus == 1 and not p.cpu_merge end }
+LUA
+command_line='a dry run'
+start sweep grid.lua --dry-run
+finished
+same 'exit code' 0 "$code"
+same 'cells' '0 1 yes 3 /gpu:0 yes unknown 1 2 yes 3 /gpu:0 yes unknown 2 2 no 3 /gpu:0 yes unknown ' \
+    "$(sed -n '2,4p' "$work/out" | awk '{ printf "%s %s %s %s %s %s %s ", $1, $2, $3, $4, $5, $8, $9 }')"
+same 'sums' 'grid: 9 cells (3 points, 3 repetitions each), 0 done before, 9 to run, time unknown: no such cell was run before' \
+    "$(sed -n 6p "$work/out")"
+same 'nothing told' '' "$(cat "$work/err")"
+same 'nothing stored' 'no' "$([ -e r.db ] && echo yes || echo no)"
+
+# Run: interleaved, each repetition in an order of its own, a line a cell where no terminal is, verdicts in the table.
+command_line='a sweep'
+start sweep grid.lua
+finished
+same 'exit code' 0 "$code"
+same 'columns' 'gpus cpu_merge step_ms step_ms_low step_ms_high repetitions examples_per_s speedup speedup_low speedup_high efficiency verdict outcome' \
+    "$(sed -n 1p "$work/out" | xargs)"
+same 'a line a point' '1 yes 3 - ok 2 yes 3 ok 2 no 3 ok ' "$(sed -n '2,4p' "$work/out" |
+    awk '{ printf "%s %s %s %s%s ", $1, $2, $6, NR == 1 ? $12 " " : "", $13 }')"
+same 'a line a cell' 9 "$(grep -Ec '^mgbench: sweep grid, cell [1-9] of 9: gpus=[12] cpu_merge=(true|false): ok, [0-9.e-]+ ms a step; [0-9]+ s elapsed, [0-9]+ s left$' "$work/err")"
+same 'counted' 'mgbench: 9 cells: 9 ok, 0 out of memory, 0 failed; 0 of them done before' "$(tail -n 1 "$work/err")"
+same 'interleaved' '0/1/2 0/1/2 0/1/2' "$(ask "select group_concat(points, ' ') from (select (select group_concat(point, '/') from
+    (select point from sweep_point where repeat = r.repeat order by point)) points from (select distinct repeat from sweep_point
+    order by repeat) r)")"
+same 'positions follow repetitions' 9 "$(ask "select count(*) from sweep_point where repeat = position / 3")"
+same 'seed' 1 "$(ask 'select order_seed from sweep')"
+same 'command that repeats it' "mgbench sweep grid.lua" "$(ask "select command from run where id = 1")"
+
+# Again: nothing is left to do, and the answer is the same; on paper too.
+cp "$work/out" first
+expect 0 "$(cat first)" '' mgbench --quiet sweep grid.lua
+same 'no run more' 9 "$(ask 'select count(*) from run')"
+command_line='on paper, after it'
+start sweep grid.lua --dry-run
+finished
+same 'sums' 'grid: 9 cells (3 points, 3 repetitions each), 9 done before, 0 to run, no time' "$(sed -n 6p "$work/out")"
+
+# All anew; with the same seed in the same order, with another in another, or as the grid has it.
+order_of() { ask "select group_concat(point || '.' || repeat, ' ') from (select point, repeat from sweep_point
+    where sweep_id = (select max(id) from sweep) order by position)"; }
+first_order=$(order_of)
+mgbench --quiet sweep grid.lua --fresh >/dev/null
+command_line='order'
+same 'same seed' "$first_order" "$(order_of)"
+same 'run anew' 18 "$(ask 'select count(*) from run')"
+seeds=$(for seed in 2 3 4; do
+    sed "s/repeats = 3/repeats = 3, order_seed = $seed/; s/steps = 12/steps = 2/" grid.lua >seeded.lua
+    mgbench --quiet sweep seeded.lua --fresh --db seeds.db >/dev/null
+    ask "select group_concat(point) from (select point from sweep_point where sweep_id = (select max(id) from sweep)
+        order by position)" seeds.db
+done | sort -u | grep -c .)
+same 'other seeds, other orders' 1 "$([ "$seeds" -gt 1 ] && echo 1)"
+sed 's/repeats = 3/repeats = 2, order = "grid"/; s/steps = 12/steps = 2/' grid.lua >ordered.lua
+mgbench --quiet sweep ordered.lua --fresh >/dev/null
+same 'grid order' '0.0 1.0 2.0 0.1 1.1 2.1' "$(order_of)"
+same 'no seed' '' "$(ask 'select order_seed from sweep order by id desc')"
+
+# What is no sweep, and what a dry run is for.
+echo 'local x = 1' >none.lua
+expect 2 '' "mgbench: 'none.lua' is no sweep: it calls no mgb.sweep and gives back no table { name =, model =, grid = }; a script is run by mgbench -e" \
+    mgbench sweep none.lua
+expect 2 '' "mgbench: a dry run is for sweeps: mgbench sweep none.lua --dry-run" mgbench -e none.lua --dry-run
+expect 2 '' "mgbench: --dry-run and --fresh exclude each other: a dry run tells which cells were done before" \
+    mgbench sweep grid.lua --dry-run --fresh
+echo "mgb.run{ model = $small, steps = 1 }" >run.lua
+command_line='a dry run of no sweep'
+start sweep run.lua --dry-run
+finished
+same 'exit code' 1 "$code"
+same 'told' 1 "$(grep -c 'a dry run shows what mgb.sweep would do and runs nothing; this is not part of a sweep' "$work/err")"
+cat >figures.lua <<LUA
+local o = mgb.options{ batch = { 4, "examples" } }
+local rows = mgb.sweep{ name = "figures", model = $small, batch = o.batch, steps = 2, backend = "host", grid = { gpus = { 1, 2 } } }
+mgb.table(rows, { "gpus", "step_ms" })
+print("ratio", rows[1].step_ms.median / rows[2].step_ms.median)
+LUA
+command_line='a dry run of a script that works with figures'
+start sweep figures.lua --dry-run --batch 8 --csv
+finished
+same 'exit code' 0 "$code"
+same 'cells only' 'point,gpus,runs,fullest_gpu,gpu_bytes,cpu_bytes,fits,seconds 2' \
+    "$(sed -n 1p "$work/out" | tr -d '\r') $(sed 1d "$work/out" | grep -c .)"
+same 'told' 1 "$(grep -c 'what follows is not looked at' "$work/err")"
+
+finish
