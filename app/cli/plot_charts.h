@@ -48,7 +48,7 @@ void plot_title(struct mgb_picture *picture, const char *what, const struct plot
 /* "mlp on vm, ...: " before the title of a panel when there are several; "" otherwise. To be freed. */
 char *plot_prefix(const struct plot_cells *cells, const struct plot_cell *cell);
 /* "n = 2 runs of 30 timed steps" over all cells; returns `out`. */
-char *plot_count_text(char out[100], const struct plot_cells *cells);
+char *plot_count_text(char out[120], const struct plot_cells *cells);
 /* What must be said of the figures: simulated, not steady, oversubscribed, older ones left out, panels left out. */
 void plot_note(struct mgb_picture *picture, const struct plot_cells *cells, size_t left_out);
 

@@ -12,6 +12,8 @@ struct parts { /* of one segment, while rows come */
     double widest; /* longest row so far */
     bool measured;
     FILE *beside; /* what does not fit on the axis, in words */
+    double fullest;        /* bytes of the fullest GPU, by the plan */
+    char fullest_name[40]; /* of it */
 };
 
 static const char *text_of(const struct mgb_value *value)
@@ -102,6 +104,10 @@ static enum mgb_status capacity_row(void *context, const struct mgb_value *v, in
         double peak = number_of(&v[1 + i]), capacity = number_of(&v[3]);
         if ((i == 1 && !p->measured) || (!(peak > 0) && i == 0))
             continue;
+        if (i == 0 && peak > p->fullest && strstr(text_of(&v[0]), "/gpu:")) {
+            p->fullest = peak;
+            snprintf(p->fullest_name, sizeof p->fullest_name, "%s", text_of(&v[0]));
+        }
         int at = row_find(p->chart, row);
         if (capacity > 0 && capacity / p->unit <= 4 * p->widest)
             mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, capacity / p->unit, "capacity");
@@ -110,7 +116,7 @@ static enum mgb_status capacity_row(void *context, const struct mgb_value *v, in
                     mgb_format_bytes(size, sizeof size, (long long)capacity));
         if (peak > 0)
             mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, peak / p->unit,
-                               "peak of the whole device");
+                               "peak of the device");
     }
     return MGB_OK;
 }
@@ -184,6 +190,10 @@ static enum mgb_status memory_draw(struct mgb_picture *picture, const struct plo
     series_add(p.chart, categories, NULL, 9);
     enum mgb_status status = memory_read(&p, reader, cell->segments[0], most);
     series_trim(p.chart);
+    char bytes[40];
+    if (p.fullest > 0)
+        fprintf(p.beside, ". Fullest GPU: %s with %s", p.fullest_name,
+                mgb_format_bytes(bytes, sizeof bytes, (long long)p.fullest));
     p.chart->failed = fclose(p.beside) != 0 || p.chart->failed;
     panel_title(p.chart, cells, cell, beside);
     mgb_picture_say(&p.chart->y_label, &p.chart->failed, "memory, %s (lower is better)",
@@ -204,6 +214,34 @@ static enum mgb_status phase_row(void *context, const struct mgb_value *v, int c
     return MGB_OK;
 }
 
+static double share_of(const struct mgb_chart *chart, size_t series, size_t row)
+{
+    for (size_t i = 0; i < chart->series[series].count; i++)
+        if (chart->series[series].points[i].x == (double)row)
+            return chart->series[series].points[i].y;
+    return 0;
+}
+
+/* Of the GPU that computes longest: how its time divides. Series are in the order of `phases`. */
+static const char *phases_answer(char out[160], const struct mgb_chart *chart)
+{
+    double most = -1;
+    out[0] = '\0';
+    for (size_t row = 0; chart->series_count == 8 && row < chart->category_count; row++) {
+        double computes = share_of(chart, 0, row) + share_of(chart, 1, row);
+        double exchanges = 0;
+        for (size_t s = 2; s < 6; s++)
+            exchanges += share_of(chart, s, row);
+        if (!strstr(chart->categories[row], "/gpu:") || computes <= most)
+            continue;
+        most = computes;
+        snprintf(out, 160,
+                 ". %s computes %.0f %% of the step, moves and merges %.0f %%, waits %.0f %%",
+                 chart->categories[row], computes, exchanges, share_of(chart, 7, row));
+    }
+    return out;
+}
+
 static enum mgb_status phases_draw(struct mgb_picture *picture, const struct plot_cells *cells,
                                    const struct plot_cell *cell, struct mgb_reader *reader,
                                    bool *drawn)
@@ -215,8 +253,9 @@ static enum mgb_status phases_draw(struct mgb_picture *picture, const struct plo
                     "SELECT device, phase, exposed_share FROM phase_share WHERE segment_id = ?"
                     " ORDER BY device LIKE '%/cpu:%', device",
                     cell->segments[0], &p, phase_row);
+    char answer[160];
+    panel_title(p.chart, cells, cell, phases_answer(answer, p.chart));
     series_trim(p.chart);
-    panel_title(p.chart, cells, cell, NULL);
     mgb_picture_say(&p.chart->y_label, &p.chart->failed, "share of the step's time, %%");
     *drawn = status == MGB_OK && p.chart->category_count > 0;
     return status;
@@ -269,7 +308,7 @@ enum mgb_status plot_phases(struct mgb_picture *out, const struct plot_cells *ce
                             struct mgb_reader *reader)
 {
     size_t left_out;
-    char count[100];
+    char count[120];
     MGB_TRY(panels_draw(out, cells, reader, phases_draw, &left_out));
     plot_title(out, "Where a step's time goes, by device", cells);
     mgb_picture_say(&out->subtitle, &out->failed,

@@ -83,7 +83,7 @@ char *plot_prefix(const struct plot_cells *cells, const struct plot_cell *cell)
     return text;
 }
 
-char *plot_count_text(char out[100], const struct plot_cells *cells)
+char *plot_count_text(char out[120], const struct plot_cells *cells)
 {
     int64_t least = 0, most = 0;
     int few = 0, many = 0;
@@ -96,7 +96,7 @@ char *plot_count_text(char out[100], const struct plot_cells *cells)
         most = cell->steps > most ? cell->steps : most;
         many = cell->count > many ? cell->count : many;
     }
-    char runs[32] = "", steps[48];
+    char runs[40] = "", steps[48];
     if (few < many)
         snprintf(runs, sizeof runs, "%d to %d runs of ", few, many);
     else if (many > 1)
@@ -105,7 +105,7 @@ char *plot_count_text(char out[100], const struct plot_cells *cells)
         snprintf(steps, sizeof steps, "%lld to %lld", (long long)least, (long long)most);
     else
         snprintf(steps, sizeof steps, "%lld", (long long)most);
-    snprintf(out, 100, "n = %s%s timed steps", runs, steps);
+    snprintf(out, 120, "n = %s%s timed steps", runs, steps);
     return out;
 }
 

@@ -134,7 +134,7 @@ static size_t panels_with(const struct plot_panels *panels, size_t least)
 enum mgb_status plot_placement(struct mgb_picture *out, const struct plot_cells *cells)
 {
     struct plot_panels panels;
-    char count[100];
+    char count[120];
     enum mgb_status status = MGB_OK;
     MGB_TRY(plot_panels_make(&panels, cells, same_panel));
     size_t least = panels_with(&panels, 2) > 0 ? 2 : 1, drawn = 0;

@@ -38,6 +38,35 @@ static void rate_add(struct mgb_chart *chart, int series, double x, const struct
                         examples / cell->low_ms);
 }
 
+/* Takes out of the scope whatever would be a single point of its line, when others are more. Returns how many. */
+static size_t lonely_drop(struct plot_scope *scope, size_t *members)
+{
+    size_t kept = 0, count = scope->member_count;
+    char **labels = calloc(count + 1, sizeof *labels);
+    bool *lonely = calloc(count + 1, sizeof *lonely);
+    for (size_t i = 0; labels && i < count; i++)
+        labels[i] = plot_label(scope, &scope->cells->all[members[i]]);
+    for (size_t i = 0; labels && lonely && i < count; i++) {
+        lonely[i] = labels[i] != NULL;
+        for (size_t k = 0; lonely[i] && k < count; k++)
+            if (labels[k] && strcmp(labels[i], labels[k]) == 0 &&
+                scope->cells->all[members[i]].global_batch !=
+                    scope->cells->all[members[k]].global_batch)
+                lonely[i] = false;
+        kept += !lonely[i];
+    }
+    size_t at = 0;
+    for (size_t i = 0; kept > 0 && i < count; i++)
+        if (!lonely[i])
+            members[at++] = members[i];
+    scope->member_count = kept > 0 ? at : count;
+    for (size_t i = 0; labels && i < count; i++)
+        free(labels[i]);
+    free(labels);
+    free(lonely);
+    return count - scope->member_count;
+}
+
 static const enum plot_dimension scaling_fixed[] = {
     PLOT_MODEL, PLOT_OPTIONS,    PLOT_MACHINE,       PLOT_BACKEND,     PLOT_PRECISION,
     PLOT_GPUS,  PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
@@ -155,7 +184,7 @@ static size_t counts_of(const struct plot_cells *cells, const struct plot_panel 
 enum mgb_status plot_scaling(struct mgb_picture *out, const struct plot_cells *cells)
 {
     struct plot_panels panels;
-    char count[100];
+    char count[120];
     size_t drawn = 0;
     bool weak = false, strong = false;
     enum mgb_status status = MGB_OK;
@@ -210,13 +239,14 @@ static void edges_add(struct mgb_chart *chart, const struct plot_scope *scope)
 }
 
 static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cells,
-                       const struct plot_panel *panel)
+                       const struct plot_panel *panel, size_t *lonely)
 {
     struct mgb_chart *chart = mgb_picture_add(picture, MGB_CHART_LINES);
     struct plot_scope scope = {cells, panel->members, panel->count, batch_always, batch_fixed, 1, 8};
     char *prefix = plot_prefix(cells, &cells->all[panel->members[0]]);
     const struct plot_cell *best = NULL;
-    for (size_t i = 0; i < panel->count; i++) {
+    *lonely += lonely_drop(&scope, panel->members);
+    for (size_t i = 0; i < scope.member_count; i++) {
         const struct plot_cell *cell = &cells->all[panel->members[i]];
         char *label = plot_label(&scope, cell);
         chart->failed = chart->failed || !label;
@@ -256,12 +286,12 @@ static size_t batches_of(const struct plot_cells *cells, const struct plot_panel
 enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cells)
 {
     struct plot_panels panels;
-    char count[100];
-    size_t drawn = 0;
+    char count[120];
+    size_t drawn = 0, lonely = 0;
     MGB_TRY(plot_panels_make(&panels, cells, plot_same_subject));
     for (size_t i = 0; i < panels.count; i++)
         if (batches_of(cells, &panels.all[i]) > 1 && drawn++ < PLOT_PANELS)
-            batch_draw(out, cells, &panels.all[i]);
+            batch_draw(out, cells, &panels.all[i], &lonely);
     plot_panels_done(&panels);
     if (drawn == 0)
         return mgb_fail(MGB_MISSING,
@@ -269,11 +299,14 @@ enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cel
                         "do it: mgbench -e batch.lua --model %s",
                         cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
     plot_title(out, "Throughput by batch", cells);
+    char left[80] = "";
+    if (lonely > 0)
+        snprintf(left, sizeof left, " %zu placements with a single batch are left out.", lonely);
     mgb_picture_say(&out->subtitle, &out->failed,
                     "Higher is better. Point: global batch / median step; stroke: its 95 %% "
                     "interval (block bootstrap); %s. Dashed upright line: the smallest batch that "
-                    "did not fit into memory.",
-                    plot_count_text(count, cells));
+                    "did not fit into memory.%s",
+                    plot_count_text(count, cells), left);
     plot_note(out, cells, drawn > PLOT_PANELS ? drawn - PLOT_PANELS : 0);
     return MGB_OK;
 }

@@ -119,7 +119,7 @@ static bool in_list(enum plot_dimension d, const enum plot_dimension *list, int 
 /* The value of a dimension in words. */
 static void dimension_print(FILE *out, const struct plot_cell *cell, enum plot_dimension d)
 {
-    const char *value = cell->values[d] ? cell->values[d] : "not set";
+    const char *value = cell->values[d] ? cell->values[d] : "default";
     char size[40];
     if (d == PLOT_GPUS)
         fprintf(out, "%s GPU%s", value, strcmp(value, "1") == 0 ? "" : "s");
@@ -131,7 +131,7 @@ static void dimension_print(FILE *out, const struct plot_cell *cell, enum plot_d
         fprintf(out, "%s scaling", value);
     else if (d < PLOT_FIRST_DETAIL)
         fputs(value, out);
-    else if (d == GPU_MEMORY && cell->values[d])
+    else if ((int)d == (int)GPU_MEMORY && cell->values[d])
         fprintf(out, "gpu_memory %s", mgb_format_bytes(size, sizeof size, atoll(value)));
     else
         fprintf(out, "%s %s", detail_names[d - PLOT_FIRST_DETAIL], value);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { EDGE = 14, WIDTH = 920, AXIS = 52, GAP = 16, LINES_HEIGHT = 300, TITLE_LINE = 22 };
+enum { EDGE = 14, WIDTH = 920, AXIS = 46, GAP = 14, LINES_HEIGHT = 300, TITLE_LINE = 22 };
 
 enum mgb_status mgb_picture_format_find(enum mgb_picture_format *out, const char *path)
 {
@@ -75,7 +75,7 @@ static double panel_draw(const struct mgb_sheet *sheet, const struct mgb_chart *
                          struct mgb_box box, size_t number)
 {
     struct mgb_box where = box;
-    double width = box.right - box.left, left = 62;
+    double width = box.right - box.left, left = mgb_gnuplot_axis_width(chart);
     if (chart->title)
         where.top += 4 + mgb_sheet_paragraph(sheet, chart->title, where, 13, "left font ',13'");
     mgb_legend_draw(sheet, chart, where);

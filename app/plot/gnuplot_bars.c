@@ -32,6 +32,25 @@ static void value_text(char out[140], const struct mgb_chart_point *p)
         snprintf(out, 140, "%s", mgb_plot_number(y, p->y));
 }
 
+static double stack_before(const struct mgb_chart *chart, size_t series, double row)
+{
+    double sum = 0;
+    for (size_t s = 0; chart->kind == MGB_CHART_STACKED && s < series; s++)
+        for (size_t i = 0; i < chart->series[s].count; i++)
+            sum += chart->series[s].points[i].x == row ? chart->series[s].points[i].y : 0;
+    return sum;
+}
+
+/* Rows that all reach the same value need no figures behind them. */
+static bool sums_differ(const struct mgb_chart *chart)
+{
+    double first = stack_before(chart, chart->series_count, 0);
+    for (size_t row = 1; row < chart->category_count; row++)
+        if (fabs(stack_before(chart, chart->series_count, (double)row) - first) > 0.001 * first)
+            return true;
+    return false;
+}
+
 /* Pixels for the words behind the longest bar. */
 static double value_width(const struct mgb_chart *chart)
 {
@@ -42,7 +61,9 @@ static double value_width(const struct mgb_chart *chart)
             value_text(text, &chart->series[s].points[i]);
             width = mgb_plot_width(text) > width ? mgb_plot_width(text) : width;
         }
-    return (chart->kind == MGB_CHART_STACKED ? 8 : width) * MGB_SHEET_LETTER + 14;
+    if (chart->kind == MGB_CHART_STACKED)
+        return sums_differ(chart) ? 7 * MGB_SHEET_LETTER : 0;
+    return width * MGB_SHEET_LETTER + 14;
 }
 
 /* Middle and half height of a bar, in rows. */
@@ -60,15 +81,6 @@ static void numbers_put(const struct mgb_sheet *sheet, int count, const double *
         fputc(i ? ' ' : '\n', sheet->out);
         mgb_sheet_number(sheet, values[i]);
     }
-}
-
-static double stack_before(const struct mgb_chart *chart, size_t series, double row)
-{
-    double sum = 0;
-    for (size_t s = 0; chart->kind == MGB_CHART_STACKED && s < series; s++)
-        for (size_t i = 0; i < chart->series[s].count; i++)
-            sum += chart->series[s].points[i].x == row ? chart->series[s].points[i].y : 0;
-    return sum;
 }
 
 static void label_at(const struct bars *b, const char *text, double x, double row, const char *how)
@@ -170,6 +182,15 @@ static void marks_put(const struct bars *b)
     }
 }
 
+static void sums_put(const struct bars *b)
+{
+    char number[40];
+    for (size_t row = 0; sums_differ(b->chart) && row < b->chart->category_count; row++) {
+        double sum = stack_before(b->chart, b->chart->series_count, (double)row);
+        label_at(b, mgb_plot_number(number, sum), sum, (double)row, "left offset character 0.8,0");
+    }
+}
+
 static void axes_put(const struct bars *b, double most)
 {
     FILE *out = b->sheet->out;
@@ -195,6 +216,8 @@ void mgb_gnuplot_bars(const struct mgb_sheet *sheet, const struct mgb_chart *cha
     axes_put(&b, most);
     names_put(&b);
     marks_put(&b);
+    if (chart->kind == MGB_CHART_STACKED)
+        sums_put(&b);
     for (size_t s = 0; s < chart->series_count; s++) {
         series_put(&b, s, number);
         if (has_intervals(&chart->series[s]))
@@ -211,7 +234,7 @@ void mgb_gnuplot_bars(const struct mgb_sheet *sheet, const struct mgb_chart *cha
         before = ", ";
         if (has_intervals(&chart->series[s]))
             fprintf(sheet->out,
-                    ", $range%zu_%zu using 1:2:3:4 with xerrorbars pt -1 lw 2 lc rgb '#000000'",
+                    ", $range%zu_%zu using 1:2:3:4 with xerrorbars pt 0 lw 2 lc rgb '#000000'",
                     number, s);
     }
     fputs(before[0] == ',' ? "\n" : "plot NaN\n", sheet->out);

@@ -20,12 +20,10 @@ static void series_put(const struct mgb_sheet *sheet, const struct mgb_chart_ser
             continue;
         mgb_sheet_number(sheet, p->x);
         fputc(' ', sheet->out);
-        mgb_sheet_number(sheet, p->y);
+        mgb_sheet_number(sheet, intervals ? p->low : p->y);
         if (intervals) {
-            fputc(' ', sheet->out);
-            mgb_sheet_number(sheet, p->low);
-            fputc(' ', sheet->out);
-            mgb_sheet_number(sheet, p->high);
+            fputs(" 0 ", sheet->out);
+            mgb_sheet_number(sheet, p->high - p->low);
         }
         fputc('\n', sheet->out);
     }
@@ -52,7 +50,7 @@ static void x_axis_put(const struct mgb_sheet *sheet, const struct mgb_chart *ch
     mgb_sheet_number(sheet, chart->x_log ? x.low / factor : x.low - pad);
     fputc(':', sheet->out);
     mgb_sheet_number(sheet, chart->x_log ? x.high * factor : x.high + pad);
-    fputs("]\nset xtics nomirror out scale 0.5", sheet->out);
+    fputs("]\nset xtics nomirror out scale 0.5 tc rgb '#000000'", sheet->out);
     for (int i = 0; count < TICKS && i < count; i++) {
         char number[40];
         fprintf(sheet->out, "%s'%s' ", i ? ", " : " (", mgb_plot_number(number, values[i]));
@@ -65,7 +63,7 @@ static void axes_put(const struct mgb_sheet *sheet, const struct mgb_chart *char
 {
     struct mgb_chart_range y = mgb_chart_y_range(chart);
     fputs("unset key\nset border 3 lc rgb '#888888'\nset ytics nomirror out scale 0.5 tc rgb "
-          "'#000000'\nset grid ytics lc rgb '#dddddd' lt 1\nset errorbars 0.8\n",
+          "'#000000'\nset grid ytics lc rgb '#dddddd' lt 1\n",
           sheet->out);
     if (chart->y_log)
         fputs("set logscale y\n", sheet->out);
@@ -79,33 +77,44 @@ static void axes_put(const struct mgb_sheet *sheet, const struct mgb_chart *char
     mgb_sheet_quote(sheet, chart->x_label ? chart->x_label : "", -1);
     fputs(" offset 0,0.3\nset ylabel ", sheet->out);
     mgb_sheet_quote(sheet, chart->y_label ? chart->y_label : "", -1);
-    fputs(" offset 1,0\n", sheet->out);
+    fputs(" offset 0.5,0\n", sheet->out);
 }
 
-/* An upright line; what several marks say of one x is said once, in lines beside each other. */
-static void edges_put(const struct mgb_sheet *sheet, const struct mgb_chart *chart)
+/* Words along the upright line at x, in lines that are as long as it is; `line` of them are there. Returns how many are. */
+static int edge_words(const struct mgb_sheet *sheet, const struct mgb_chart_mark *mark, int line,
+                      double height)
+{
+    int columns = (int)(height * 0.94 / MGB_SHEET_LETTER);
+    for (const char *at = mark->label, *rest; *at; at = rest, line++) {
+        int length = mgb_plot_wrap(at, columns, &rest);
+        fputs("set label ", sheet->out);
+        mgb_sheet_quote(sheet, at, length);
+        fputs(" at first ", sheet->out);
+        mgb_sheet_number(sheet, mark->x);
+        fprintf(sheet->out, ",graph 0.03 left rotate by 90 offset character %d.%d,0 front tc rgb '#B04000'\n",
+                -(9 + 15 * line) / 10, (9 + 15 * line) % 10);
+    }
+    return line;
+}
+
+static void edges_put(const struct mgb_sheet *sheet, const struct mgb_chart *chart, double height)
 {
     for (size_t i = 0; i < chart->mark_count; i++) {
         const struct mgb_chart_mark *mark = &chart->marks[i];
-        int before = 0;
+        int line = 0;
+        bool told = mark->kind != MGB_MARK_EDGE;
         for (size_t k = 0; k < i; k++)
-            before += chart->marks[k].kind == MGB_MARK_EDGE && chart->marks[k].x == mark->x;
-        if (mark->kind != MGB_MARK_EDGE)
+            told = told || (chart->marks[k].kind == MGB_MARK_EDGE && chart->marks[k].x == mark->x);
+        if (told)
             continue;
-        if (before == 0) {
-            fputs("set arrow from first ", sheet->out);
-            mgb_sheet_number(sheet, mark->x);
-            fputs(",graph 0 to first ", sheet->out);
-            mgb_sheet_number(sheet, mark->x);
-            fputs(",graph 1 nohead lw 1.5 dt 3 lc rgb '#B04000'\n", sheet->out);
-        }
-        fputs("set label ", sheet->out);
-        mgb_sheet_quote(sheet, mark->label, -1);
-        fputs(" at first ", sheet->out);
+        fputs("set arrow from first ", sheet->out);
         mgb_sheet_number(sheet, mark->x);
-        fprintf(sheet->out,
-                ",graph 0.03 left rotate by 90 offset character %.1f,0 front tc rgb '#B04000'\n",
-                -0.9 - 1.2 * before);
+        fputs(",graph 0 to first ", sheet->out);
+        mgb_sheet_number(sheet, mark->x);
+        fputs(",graph 1 nohead lw 1.5 dt 3 lc rgb '#B04000'\n", sheet->out);
+        for (size_t k = i; k < chart->mark_count; k++)
+            if (chart->marks[k].kind == MGB_MARK_EDGE && chart->marks[k].x == mark->x)
+                line = edge_words(sheet, &chart->marks[k], line, height);
     }
 }
 
@@ -123,25 +132,33 @@ static void plot_put(const struct mgb_sheet *sheet, const struct mgb_chart *char
             continue;
         fprintf(sheet->out, "%s$line%zu_%zu using 1:2 with %s pt %d ps 0.9 lc rgb '%s'", before,
                 number, s, chart->kind == MGB_CHART_LINES ? "linespoints lw 2" : "points",
-                look->shape, look->color);
+                mgb_look_shape(chart->series[s].style), look->line);
         if (chart->kind == MGB_CHART_LINES)
             fprintf(sheet->out, " dt %d", look->dash);
         before = ", ";
         if (has_intervals(&chart->series[s]))
             fprintf(sheet->out,
-                    ", $range%zu_%zu using 1:2:3:4 with yerrorbars pt -1 lw 1.5 lc rgb '%s'",
-                    number, s, look->color);
+                    ", $range%zu_%zu using 1:2:3:4 with vectors heads size screen 0.004,90 fixed lw "
+                    "1.5 lc rgb '%s'",
+                    number, s, look->line);
     }
     fputs(before[0] == ',' ? "\n" : "plot NaN\n", sheet->out);
+}
+
+double mgb_gnuplot_axis_width(const struct mgb_chart *chart)
+{
+    char number[40];
+    double high = mgb_chart_y_range(chart).high;
+    int width = mgb_plot_width(mgb_plot_number(number, high < 1000 ? high / 10 : high));
+    return 40 + width * MGB_SHEET_LETTER;
 }
 
 void mgb_gnuplot_lines(const struct mgb_sheet *sheet, const struct mgb_chart *chart,
                        struct mgb_box where, size_t number)
 {
     char name[48];
-    (void)where;
     axes_put(sheet, chart);
-    edges_put(sheet, chart);
+    edges_put(sheet, chart, where.bottom - where.top);
     snprintf(name, sizeof name, "ideal%zu", number);
     if (chart->ideal.count > 0)
         series_put(sheet, &chart->ideal, name, false);

@@ -16,11 +16,13 @@ struct mgb_box {
 
 /* Told apart by people who see no red or no green, and by lightness in grey. */
 struct mgb_look {
-    const char *color;
-    const char *ink; /* of words upon it */
-    int dash, shape; /* gnuplot's numbers */
+    const char *color; /* of areas */
+    const char *ink;   /* of words upon it */
+    const char *line;  /* of lines and points */
+    int dash;          /* gnuplot's number */
 };
 const struct mgb_look *mgb_look_get(int style);
+int mgb_look_shape(int style); /* of points; gnuplot's number */
 
 #define MGB_SHEET_LETTER 6.9 /* pixels that a letter of the usual size takes, on average */
 
@@ -47,6 +49,8 @@ void mgb_gnuplot_bars(const struct mgb_sheet *sheet, const struct mgb_chart *cha
                       struct mgb_box where, size_t number);
 void mgb_gnuplot_lines(const struct mgb_sheet *sheet, const struct mgb_chart *chart,
                        struct mgb_box where, size_t number);
+/* Pixels for the numbers and the name of the upright axis. */
+double mgb_gnuplot_axis_width(const struct mgb_chart *chart);
 /* Pixels that the names of the rows take, `most` at most. */
 double mgb_gnuplot_names_width(const struct mgb_chart *chart, double most);
 

@@ -2,15 +2,25 @@
 #include "app/plot/gnuplot_private.h"
 #include <string.h>
 
-/* Okabe and Ito (2008), without their green, reordered so that neighbours differ in lightness. */
+/* Okabe and Ito (2008), without their greens, reordered so that neighbours differ in lightness; lines are never so light
+ * that white swallows them. */
 static const struct mgb_look looks[] = {
-    {"#0072B2", "#ffffff", 1, 7},  {"#E69F00", "#000000", 2, 5},  {"#56B4E9", "#000000", 4, 9},
-    {"#333333", "#ffffff", 3, 13}, {"#F0E442", "#000000", 5, 11}, {"#CC79A7", "#000000", 1, 6},
-    {"#BBBBBB", "#000000", 2, 4},  {"#5D3A9B", "#ffffff", 4, 8},  {"#EEEEEE", "#000000", 3, 12}};
+    {"#0072B2", "#ffffff", "#0072B2", 1},  {"#E69F00", "#000000", "#E69F00", 2},
+    {"#56B4E9", "#000000", "#56B4E9", 4},  {"#333333", "#ffffff", "#333333", 3},
+    {"#F0E442", "#000000", "#994F00", 5}, {"#CC79A7", "#000000", "#CC79A7", 1},
+    {"#BBBBBB", "#000000", "#888888", 2},  {"#5D3A9B", "#ffffff", "#5D3A9B", 4},
+    {"#EEEEEE", "#000000", "#8C7A00", 3}};
 
 const struct mgb_look *mgb_look_get(int style)
 {
     return &looks[(size_t)style % (sizeof looks / sizeof *looks)];
+}
+
+/* Another cycle than the colours', so that the tenth line is not the first again. */
+int mgb_look_shape(int style)
+{
+    static const int shapes[] = {7, 5, 9, 13, 11, 6, 4, 8};
+    return shapes[(size_t)style % (sizeof shapes / sizeof *shapes)];
 }
 
 void mgb_sheet_number(const struct mgb_sheet *sheet, double value)
@@ -135,11 +145,11 @@ static void swatch_draw(const struct mgb_sheet *sheet, const struct mgb_chart *c
         fputs(" to ", sheet->out);
         mgb_sheet_place(sheet, x + 22, y);
         fprintf(sheet->out, " nohead front lw 2 dt %d lc rgb '%s'\n", entry->ideal ? 2 : look->dash,
-                entry->ideal ? "#777777" : look->color);
+                entry->ideal ? "#777777" : look->line);
     }
     if (!mgb_chart_is_bars(chart) && !entry->ideal) {
         char how[80];
-        snprintf(how, sizeof how, "point pt %d ps 0.9 lc rgb '%s'", look->shape, look->color);
+        snprintf(how, sizeof how, "point pt %d ps 0.9 lc rgb '%s'", mgb_look_shape(entry->series->style), look->line);
         mgb_sheet_words(sheet, "", 0, x + 11, y, how);
     }
 }

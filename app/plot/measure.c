@@ -124,7 +124,7 @@ int mgb_plot_wrap(const char *text, int columns, const char **rest)
         width += ((unsigned char)*at & 0xc0) != 0x80;
         if (width > columns && space)
             break;
-        if (*at == ' ')
+        if (*at == ' ' && at[1] != '%')
             space = at;
     }
     const char *end = *at && *at != '\n' ? space : at;

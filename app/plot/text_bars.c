@@ -1,6 +1,7 @@
 /* Bars as text: a row a category; its value and interval in figures behind it. See text.h. */
 #include "app/plot/text.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const fills_ascii[] = {"#", "=", "+", "o", ":", "x", "-", "%", "."};
@@ -10,7 +11,7 @@ enum { FILLS = sizeof fills_ascii / sizeof *fills_ascii };
 struct bars {
     const struct mgb_chart *chart;
     bool utf8;
-    int label, bar; /* columns of the label and of the longest bar */
+    int width, label, bar; /* columns: of a line, of the label, of the longest bar */
     double most;    /* value of the longest bar */
     FILE *out;
 };
@@ -95,19 +96,33 @@ static void row_print(const struct bars *b, size_t row)
         series_row_print(b, s, row, chart->series[s].label, 2);
 }
 
-/* The strokes that cross the row, by what they say, in figures: a bar of text cannot show a place between two columns. */
-static void limits_print(const struct bars *b, size_t row)
+/* The parts of a row and the strokes that cross it, in figures: an area of characters cannot be read to four digits. */
+static void parts_print(const struct bars *b, size_t row)
 {
-    char number[40];
-    const char *before = "  (";
-    for (size_t i = 0; i < b->chart->mark_count; i++) {
-        const struct mgb_chart_mark *mark = &b->chart->marks[i];
-        if (mark->kind != MGB_MARK_LIMIT || mark->x != (double)row)
+    char number[40], *text = NULL;
+    size_t size;
+    const char *before = "";
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    for (size_t s = 0; s < b->chart->series_count; s++) {
+        const struct mgb_chart_point *p = point_find(b->chart, s, row);
+        if (!p || !(p->y > 0))
             continue;
-        fprintf(b->out, "%s%s %s", before, mark->label, mgb_plot_number(number, mark->y));
+        fprintf(out, "%s%s %s", before, b->chart->series[s].label, mgb_plot_number(number, p->y));
         before = ", ";
     }
-    fputs(before[0] == ',' ? ")\n" : "\n", b->out);
+    for (size_t i = 0; i < b->chart->mark_count; i++) {
+        const struct mgb_chart_mark *mark = &b->chart->marks[i];
+        if (mark->kind == MGB_MARK_LIMIT && mark->x == (double)row)
+            fprintf(out, "; %s %s", mark->label, mgb_plot_number(number, mark->y));
+    }
+    if (fclose(out) == 0)
+        for (const char *at = text, *rest; *at; at = rest) {
+            int length = mgb_plot_wrap(at, b->width - b->label - 1, &rest);
+            fprintf(b->out, "%*s %.*s\n", b->label, "", length, at);
+        }
+    free(text);
 }
 
 static void stack_print(const struct bars *b, size_t row)
@@ -124,8 +139,8 @@ static void stack_print(const struct bars *b, size_t row)
         for (; done < end; done++)
             fputs(fill_of(b, &chart->series[s]), b->out);
     }
-    fprintf(b->out, " %s", mgb_plot_number(number, sum));
-    limits_print(b, row);
+    fprintf(b->out, " %s\n", mgb_plot_number(number, sum));
+    parts_print(b, row);
 }
 
 static void legend_print(const struct bars *b)
@@ -134,7 +149,7 @@ static void legend_print(const struct bars *b)
     for (size_t s = 0; s < b->chart->series_count; s++) {
         const struct mgb_chart_series *series = &b->chart->series[s];
         int width = mgb_plot_width(series->label) + 4;
-        bool breaks = used > 0 && used + width > b->label + b->bar + 16;
+        bool breaks = used > 0 && used + width > b->width;
         fprintf(b->out, "%s%s %s", used == 0 ? "  " : breaks ? "\n  " : "  ", fill_of(b, series),
                 series->label);
         used = breaks ? width : used + width;
@@ -158,19 +173,17 @@ static int label_width(const struct mgb_chart *chart)
 /* Columns that the widest figures behind a bar take. */
 static int value_width(const struct mgb_chart *chart)
 {
-    bool intervals = false, limits = false;
+    bool intervals = false;
     for (size_t s = 0; chart->kind == MGB_CHART_BARS && s < chart->series_count; s++)
         for (size_t i = 0; i < chart->series[s].count; i++)
             intervals = intervals || isfinite(chart->series[s].points[i].low);
-    for (size_t i = 0; i < chart->mark_count; i++)
-        limits = limits || chart->marks[i].kind == MGB_MARK_LIMIT;
-    return intervals || limits ? 24 : 8;
+    return intervals ? 24 : 8;
 }
 
 void mgb_text_bars_print(const struct mgb_chart *chart, const struct mgb_text_style *style,
                          FILE *out)
 {
-    struct bars b = {.chart = chart, .utf8 = style->utf8, .out = out};
+    struct bars b = {.chart = chart, .utf8 = style->utf8, .width = style->width, .out = out};
     b.label = label_width(chart);
     b.bar = style->width - b.label - 1 - value_width(chart);
     b.bar = b.bar < 10 ? 10 : b.bar;
