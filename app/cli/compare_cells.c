@@ -141,7 +141,7 @@ static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int
 }
 
 struct cells {
-    struct mgb_selection *sides;
+    struct mgb_selection *bases, *sides; /* the same base for each */
     struct mgb_judgement *judged;
     char (*words)[160];
     size_t count;
@@ -149,6 +149,7 @@ struct cells {
 
 static void cells_free(struct cells *cells)
 {
+    free(cells->bases);
     free(cells->sides);
     free(cells->judged);
     free(cells->words);
@@ -159,19 +160,21 @@ static enum mgb_status cells_judge(struct cells *out, struct mgb_reader *reader,
                                    const struct mgb_judge_options *options)
 {
     size_t count = mgb_compare_points(b), at = 0;
-    *out = (struct cells){.sides = calloc(count, sizeof *out->sides),
+    *out = (struct cells){.bases = calloc(count, sizeof *out->bases),
+                          .sides = calloc(count, sizeof *out->sides),
                           .judged = calloc(count, sizeof *out->judged),
                           .words = calloc(count, sizeof *out->words),
                           .count = count};
-    if (!out->sides || !out->judged || !out->words)
+    if (!out->bases || !out->sides || !out->judged || !out->words)
         return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
     for (size_t i = 0; i < count; i++) {
         size_t length = mgb_compare_run_length(b, at);
+        out->bases[i] = *a;
         out->sides[i] = (struct mgb_selection){b->segments + at, length};
         MGB_TRY(point_words(out->words[i], reader, b->segments[at].run));
         at += length;
     }
-    return mgb_judge_cells(out->judged, reader, a, out->sides, count, options);
+    return mgb_judge_cells(out->judged, reader, out->bases, out->sides, count, options);
 }
 
 static void range_add(struct mgb_table *table, double low, double high, bool known)

@@ -2,6 +2,7 @@
  * what C and the parts before lend; scripts never see that table. */
 #include "app/script/bind.h"
 #include "app/script/mgb_lua_closure.h"
+#include "app/script/mgb_lua_compare.h"
 #include "app/script/mgb_lua_data.h"
 #include "app/script/mgb_lua_explain.h"
 #include "app/script/mgb_lua_explain_hint.h"
@@ -30,7 +31,7 @@ void mgb_script_open_library(lua_State *L)
         PART(json),         PART(closure), PART(nn),       PART(model), PART(data),
         PART(result),       PART(recall),  PART(trace),    PART(run),   PART(session),
         PART(verify),       PART(speedup), PART(forecast), PART(sweep), PART(table),
-        PART(explain_hint), PART(explain), PART(later),
+        PART(explain_hint), PART(explain), PART(compare), PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;
@@ -43,6 +44,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_query(L);
     mgb_script_bind_explain(L);
     mgb_script_bind_sweep(L);
+    mgb_script_bind_compare(L);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)
             lua_error(L);

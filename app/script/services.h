@@ -74,6 +74,26 @@ struct
     int cell_count, base_count; /* base_count 0: nothing to be judged by */
 };
 
+/* Repetitions of one side of a comparison: those that words name, and segments. */
+struct script_compare_side {
+    const char *words; /* as mgbench compare takes them, or NULL */
+    const int64_t *segments;
+    int segment_count;
+};
+struct script_compare_request {
+    struct script_compare_side a, b;
+    double floor; /* a fraction; 0: what this machine showed, at least 1 % */
+    bool across_backends;
+};
+struct script_comparison {
+    const char *verdict;                                         /* "faster", ...; static */
+    double ratio, low, high, p, p_rank, floor;                   /* of b / a; NaN: not known */
+    double a_ms, a_low_ms, a_high_ms, b_ms, b_low_ms, b_high_ms; /* a step, or an example */
+    bool per_example;                                            /* the global batches differ */
+    int64_t more_repetitions;                   /* would settle it; 0: settled, or nothing would */
+    char text[600], reason[900], remarks[1000]; /* the report line; why no verdict; a line each */
+};
+
 #define MGB_WARMUP_AUTO (-1)
 
 struct script_open_request {
@@ -149,15 +169,16 @@ struct script_part {
     int64_t begin_ns, end_ns; /* from the step's start */
     bool gap; /* nothing ran that the rest waited for; what follows is of the task that came next */
     const char *phase, *kind, *name, *device; /* NULL in the gap at the step's end */
-    const char *from; /* of a copy between devices: where its bytes leave; "" of an all-reduce; else NULL */
+    const char *
+        from; /* of a copy between devices: where its bytes leave; "" of an all-reduce; else NULL */
     int64_t bytes;
 };
 struct script_path {
     int count;
     struct script_part *parts; /* in order, without holes */
     int64_t wall_ns;           /* what they add up to */
-    bool waits_known;          /* false: an older version stored it, only the order of queues counts */
-    void *memory;              /* owns it all */
+    bool waits_known; /* false: an older version stored it, only the order of queues counts */
+    void *memory;     /* owns it all */
 };
 
 struct script_services {
@@ -231,6 +252,9 @@ struct script_services {
                     const char *const *values,
                     const int *types /* SQLite's: 1 int, 2 real, 3 text, 5 null */),
         void *row_context);
+    /* Is b faster than a? MGB_INVALID, MGB_MISSING: what words name is not there. */
+    enum mgb_status (*compare)(void *context, struct script_comparison *out,
+                               const struct script_compare_request *request);
     /* True when Ctrl-C was pressed: loops of the script's own end early. */
     bool (*interrupted)(void *context);
 };

@@ -123,6 +123,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .critical = mgb_hub_critical,
         .critical_free = mgb_hub_critical_free,
         .query = mgb_hub_query,
+        .compare = mgb_hub_compare,
         .interrupted = hub_interrupted,
     };
 }

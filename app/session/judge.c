@@ -320,12 +320,12 @@ static enum mgb_status cells_judge(struct mgb_judgement *out, struct mgb_reader 
     by_example.per_example = true;
     bool some = false;
     for (size_t i = 0; i < count; i++) {
-        MGB_TRY(mgb_judge(&out[i], reader, a, &b[i], options));
+        MGB_TRY(mgb_judge(&out[i], reader, &a[i], &b[i], options));
         some = some || out[i].per_example;
     }
     for (size_t i = 0; some && i < count; i++)
         if (!out[i].per_example)
-            MGB_TRY(mgb_judge(&out[i], reader, a, &b[i], &by_example));
+            MGB_TRY(mgb_judge(&out[i], reader, &a[i], &b[i], &by_example));
     return MGB_OK;
 }
 

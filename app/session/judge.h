@@ -34,7 +34,7 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
                           const struct mgb_selection *a, const struct mgb_selection *b,
                           const struct mgb_judge_options *options);
 
-/* Each `b[i]` against `a`, all in time a step or all in time an example, corrected for their number (Holm). `out` has
+/* Each `b[i]` against `a[i]`, all in time a step or all in time an example, corrected for their number (Holm). `out` has
  * `count`. */
 enum mgb_status mgb_judge_cells(struct mgb_judgement *out, struct mgb_reader *reader,
                                 const struct mgb_selection *a, const struct mgb_selection *b,

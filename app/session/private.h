@@ -127,6 +127,10 @@ void mgb_session_die(struct script_session *session, const char *message);
 void mgb_remark_write(char *out, size_t size, const char *name, const char *line);
 void mgb_hub_tell(const struct mgb_hub *hub, const char *name, const char *named);
 
+/* compare.c: for mgb.compare */
+enum mgb_status mgb_hub_compare(void *context, struct script_comparison *out,
+                                const struct script_compare_request *request);
+
 /* sweep.c and query.c */
 enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
                                    const struct script_point *point);
