@@ -158,9 +158,10 @@ static int *consumers_make(const struct mgb_trace_step *step)
         first[i] = -1;
     for (int i = 0; first && i < step->task_count; i++) {
         const struct mgb_trace_task *task = &step->tasks[i];
+        const char *where = step->tracks[task->track].device; /* of a copy, where it takes from */
         for (int w = 0; w < task->wait_count; w++) {
             int on = step->waits[task->wait_begin + w];
-            if (on >= 0 && first[on] < 0 && task->device == step->tasks[on].device)
+            if (on >= 0 && first[on] < 0 && strcmp(where, step->tasks[on].device) == 0)
                 first[on] = i;
         }
     }
