@@ -64,6 +64,7 @@ static enum mgb_status reader_settle(struct mgb_sql *sql, enum mgb_schema_state 
 {
     switch (state) {
     case MGB_SCHEMA_CURRENT:
+        MGB_TRY(mgb_schema_shadow_views(sql, mgb_schema_get()));
         return mgb_sql_run(sql, "PRAGMA query_only = ON");
     case MGB_SCHEMA_EMPTY:
         return mgb_fail(MGB_MISSING, "%s is empty: nothing has been recorded in it", sql->path);

@@ -2,6 +2,8 @@
 #include "db/schema.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "db/mgb_sql_migrations_002.h"
 #include "db/mgb_sql_schema.h"
@@ -16,6 +18,30 @@ const struct mgb_schema *mgb_schema_get(void)
     static const struct mgb_schema schema = {
         .version = 2, .create = mgb_sql_schema, .views = mgb_sql_views, .migrations = migrations};
     return &schema;
+}
+
+/* Each table of `create`, which has "CREATE TABLE name (" at the beginning of a line, must be a table of the file: a view
+ * in its place could be anything. */
+static enum mgb_status tables_check(struct mgb_sql *sql, const char *create)
+{
+    static const char words[] = "CREATE TABLE ";
+    for (const char *at = strstr(create, words); at; at = strstr(at + 1, words)) {
+        char query[160];
+        int64_t there;
+        const char *name = at + strlen(words);
+        if (at > create && at[-1] != '\n')
+            continue;
+        snprintf(query, sizeof query,
+                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '%.*s'",
+                 (int)strcspn(name, " (\n"), name);
+        MGB_TRY(mgb_sql_int(&there, sql, query));
+        if (there != 1)
+            return mgb_fail(MGB_CORRUPT,
+                            "%s is no results file, it has no table %.*s: left as it is; name "
+                            "another file with --db",
+                            sql->path, (int)strcspn(name, " (\n"), name);
+    }
+    return MGB_OK;
 }
 
 static enum mgb_status schema_look(enum mgb_schema_state *out, int64_t *version,
@@ -41,7 +67,7 @@ static enum mgb_status schema_look(enum mgb_schema_state *out, int64_t *version,
             "a newer mgbench, or name another file with --db (sqlite3 can read it)",
             sql->path, (long long)*version, schema->version);
     *out = *version == schema->version ? MGB_SCHEMA_CURRENT : MGB_SCHEMA_OLDER;
-    return MGB_OK;
+    return *out == MGB_SCHEMA_CURRENT ? tables_check(sql, schema->create) : MGB_OK;
 }
 
 /* One snapshot for all three readings: between two of them another starter may make the file. */
@@ -90,6 +116,24 @@ static enum mgb_status schema_write(struct mgb_sql *sql, const struct mgb_schema
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              MGB_APPLICATION_ID, schema->version);
     return mgb_sql_run(sql, mark);
+}
+
+enum mgb_status mgb_schema_shadow_views(struct mgb_sql *sql, const struct mgb_schema *schema)
+{
+    static const char words[] = "CREATE VIEW ", instead[] = "CREATE TEMP VIEW ";
+    size_t size = strlen(schema->views) + 1, count = 0;
+    for (const char *at = schema->views; (at = strstr(at, words)); at++)
+        count++;
+    char *text = malloc(size + count * (sizeof instead - sizeof words)), *to = text;
+    if (!text)
+        return mgb_fail(MGB_NO_MEMORY, "no memory for the views of %s", sql->path);
+    const char *from = schema->views;
+    for (const char *at; (at = strstr(from, words)); from = at + strlen(words))
+        to += sprintf(to, "%.*s%s", (int)(at - from), from, instead);
+    strcpy(to, from);
+    enum mgb_status status = mgb_sql_run(sql, text);
+    free(text);
+    return status;
 }
 
 enum mgb_status mgb_schema_bring(struct mgb_sql *sql, const struct mgb_schema *schema)

@@ -23,9 +23,12 @@ enum mgb_schema_state {
     MGB_SCHEMA_OLDER, /* ours, to be migrated */
     MGB_SCHEMA_CURRENT,
 };
-/* Only reads. MGB_CORRUPT: not a results file; MGB_UNSUPPORTED: of a newer program. */
+/* Only reads. MGB_CORRUPT: not a results file, or one that lacks tables; MGB_UNSUPPORTED: of a newer program. */
 enum mgb_status mgb_schema_look(enum mgb_schema_state *out, struct mgb_sql *sql,
                                 const struct mgb_schema *schema);
+
+/* The views as this program knows them, for this connection only: what the file has under their names is not asked. */
+enum mgb_status mgb_schema_shadow_views(struct mgb_sql *sql, const struct mgb_schema *schema);
 
 /* Makes or migrates in one transaction that looks again first, so that of several starters one does the work. */
 enum mgb_status mgb_schema_bring(struct mgb_sql *sql, const struct mgb_schema *schema);

@@ -82,7 +82,11 @@ enum mgb_status mgb_sql_open(struct mgb_sql *out, const char *name, const char *
     }
     sqlite3_extended_result_codes(out->handle, 1);
     sqlite3_db_config(out->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    /* The file may come from anywhere: it may hold triggers, functions in views, and rows of any size. */
     sqlite3_db_config(out->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(out->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(out->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(out->handle, SQLITE_LIMIT_LENGTH, MGB_SQL_LENGTH);
     return MGB_OK;
 }
 

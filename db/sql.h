@@ -10,6 +10,7 @@
 #include <mgb/status.h>
 
 #define MGB_SQL_CACHE 64
+#define MGB_SQL_LENGTH (64 << 20) /* bytes of a row or a text at most */
 
 struct mgb_sql {
     sqlite3 *handle;
