@@ -158,9 +158,17 @@ int mgb_cli_script_run(struct mgb_invocation *in, const struct mgb_cli_script_us
     return code;
 }
 
+/* A table that describes a sweep runs nothing by itself, and silence would not tell. */
+static const char then[] =
+    "local usage, _, value = ...\n"
+    "if type(value) == 'table' and getmetatable(value) == nil and rawget(value, 'grid') ~= nil "
+    "then\n"
+    "  usage('this is a sweep and runs nothing by itself: mgbench sweep FILE runs it')\n"
+    "end\n";
+
 static int script_run(struct mgb_invocation *in)
 {
-    return mgb_cli_script_run(in, &(struct mgb_cli_script_use){0});
+    return mgb_cli_script_run(in, &(struct mgb_cli_script_use){.then = then});
 }
 
 const struct mgb_command mgb_command_script = {

@@ -25,7 +25,7 @@ for _, row in ipairs(rows) do
   floor = floor or over and over.floor
   if over and over.reason and not told[row.label] then
     told[row.label] = true
-    print(("  %s: %s: %s"):format(row.label, over.verdict, over.reason))
+    print(("  %s: %s"):format(row.label, over.reason))
   end
 end
 if floor then

@@ -71,6 +71,8 @@ echo 'local x = 1' >none.lua
 expect 2 '' "mgbench: 'none.lua' is no sweep: it calls no mgb.sweep and gives back no table { name =, model =, grid = }; a script is run by mgbench -e" \
     mgbench sweep none.lua
 expect 2 '' "mgbench: a dry run is for sweeps: mgbench sweep none.lua --dry-run" mgbench -e none.lua --dry-run
+expect 2 '' "mgbench: this is a sweep and runs nothing by itself: mgbench sweep FILE runs it (mgbench -e grid.lua --help lists its options)" \
+    mgbench -e grid.lua
 expect 2 '' "mgbench: --dry-run and --fresh exclude each other: a dry run tells which cells were done before" \
     mgbench sweep grid.lua --dry-run --fresh
 echo "mgb.run{ model = $small, steps = 1 }" >run.lua
