@@ -7,7 +7,6 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"report", "mgbench query over run_summary, phase_share and placement"},
     {"predict", "mgbench plan, which counts memory and bytes"},
     {"machines", "mgbench devices"},
-    {"doctor", "mgbench info and mgbench devices"},
     {NULL, NULL}};
 
 const struct mgb_later_command *mgb_later_find(const char *name)
