@@ -170,7 +170,7 @@ end
 local function bound_text(e)
   local words, told = {}, 0
   for _, row in ipairs(e.rows) do
-    if #words == 5 or told >= 0.9 or row.share < 0.01 then break end
+    if #words == 5 or told > 0.899 or row.share < 0.01 then break end
     words[#words + 1] = row_words(row)
     told = told + row.share
   end
