@@ -133,7 +133,8 @@ static enum mgb_status text_fail(struct mgb_reader *reader, int code, const char
     int offset = sqlite3_error_offset(reader->sql.handle);
     if (code != SQLITE_ERROR)
         return mgb_sql_fail(&reader->sql, code, "query");
-    if (offset < 0)
+    /* The place of a fault inside a view is one in the view's text, not in ours. */
+    if (offset < 0 || (size_t)offset > strlen(text))
         return mgb_fail(MGB_INVALID, "query: %s", sqlite3_errmsg(reader->sql.handle));
     return mgb_fail(MGB_INVALID, "query: %s, at: %.60s", sqlite3_errmsg(reader->sql.handle),
                     text + offset);

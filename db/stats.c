@@ -43,14 +43,22 @@ void mgb_stats_done(struct mgb_stats *stats)
     *stats = (struct mgb_stats){0};
 }
 
+/* A damaged file may hold any number: none that a sum or a difference of a few could carry beyond 64 bits. */
+#define LARGEST ((int64_t)1 << 60)
+
+static int64_t bounded(int64_t value)
+{
+    return value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value;
+}
+
 enum mgb_status mgb_stats_add(struct mgb_stats *stats, const struct mgb_record_step *step)
 {
     if (stats->count == stats->capacity)
         MGB_TRY(stats_grow(stats, 2 * stats->capacity));
     stats->loss_last = (struct mgb_maybe_real){step->loss, step->has_loss && isfinite(step->loss)};
-    stats->wall_ns[stats->count] = step->wall_ns;
-    stats->start_ns[stats->count] = step->start_ns;
-    stats->examples[stats->count++] = step->examples;
+    stats->wall_ns[stats->count] = bounded(step->wall_ns);
+    stats->start_ns[stats->count] = bounded(step->start_ns);
+    stats->examples[stats->count++] = bounded(step->examples);
     if (step->warmup)
         stats->flagged = stats->count;
     return MGB_OK;
@@ -86,8 +94,8 @@ static void sums_set(struct mgb_record_segment_stat *out, const struct mgb_stats
             begin_ns = stats->start_ns[i];
         if (i == first || end > end_ns)
             end_ns = end;
-        out->timed_ns += stats->wall_ns[i];
-        out->examples += stats->examples[i];
+        out->timed_ns = bounded(out->timed_ns + stats->wall_ns[i]);
+        out->examples = bounded(out->examples + stats->examples[i]);
     }
     if (first == stats->count)
         return;
