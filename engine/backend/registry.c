@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include <dlfcn.h>
+#include <mgb/run.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,15 +68,30 @@ static bool plugin_find(char out[PATH_BYTES], char *looked, size_t size)
     return false;
 }
 
+static enum mgb_status plugin_get(char path[PATH_BYTES])
+{
+    char looked[PATH_BYTES];
+    if (plugin_find(path, looked, sizeof looked))
+        return MGB_OK;
+    return mgb_fail(MGB_MISSING,
+                    "the CUDA plugin " PLUGIN_FILE
+                    " is not there (looked in %s); build it where nvcc is, or set "
+                    "MGBENCH_PLUGIN_DIR",
+                    looked);
+}
+
+enum mgb_status mgb_backend_plugin_find(char *out, size_t size)
+{
+    char path[PATH_BYTES];
+    MGB_TRY(plugin_get(path));
+    mgb_format(out, size, "%s", path);
+    return MGB_OK;
+}
+
 static enum mgb_status cuda_load(const struct mgb_backend **out)
 {
-    char path[PATH_BYTES], looked[PATH_BYTES];
-    if (!plugin_find(path, looked, sizeof looked))
-        return mgb_fail(MGB_MISSING,
-                        "the CUDA plugin " PLUGIN_FILE
-                        " is not there (looked in %s); build it where nvcc is, or set "
-                        "MGBENCH_PLUGIN_DIR",
-                        looked);
+    char path[PATH_BYTES];
+    MGB_TRY(plugin_get(path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return mgb_fail(MGB_MISSING,

@@ -146,4 +146,7 @@ enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *link
  * none. MGB_MISSING as for a run on it. */
 enum mgb_status mgb_backend_versions(char *out, size_t size, const char *backend);
 
+/* Where the CUDA plugin lies, without loading it. MGB_MISSING: nowhere; the message tells where it was looked for. */
+enum mgb_status mgb_backend_plugin_find(char *out, size_t size);
+
 #endif
