@@ -6,26 +6,31 @@ local o = mgb.options{
   data = { "mnist", "what it trains on", choices = { "mnist", "digits", "random" } },
   gpus = { 2, "GPUs to split each batch over" }, batch = { 32, "examples per GPU" },
   steps = { 12, "timed steps a point" }, epochs = { 0, "train so many epochs instead" },
+  repeats = { 1, "runs a point, interleaved; 5 give verdicts" },
 }
 local grid = { gpus = o.gpus > 1 and { 1, o.gpus } or { o.gpus }, cpu_relocation = { false, true }, cpu_merge = { true, false } }
 local rows = mgb.sweep{
   name = "placement", model = o.model, data = mgb.data[o.data](), batch = o.batch, warmup = 3, grid = grid,
   steps = o.epochs == 0 and o.steps or nil, epochs = o.epochs > 0 and o.epochs or nil,
-  optimizer = mgb.sgd{ lr = 0.05, momentum = 0.9 },
+  optimizer = mgb.sgd{ lr = 0.05, momentum = 0.9 }, repeats = o.repeats,
   skip = function(p) return p.gpus == 1 and o.gpus > 1 and (p.cpu_relocation or not p.cpu_merge) end,
 }
-mgb.table(rows, { "gpus", "cpu_relocation", "cpu_merge", "step_ms", "examples_per_s", "speedup", "efficiency", "loss", "outcome" })
+local columns = { "gpus", "cpu_relocation", "cpu_merge", "step_ms", "examples_per_s", "speedup", "efficiency", "loss", "outcome" }
+if o.repeats > 1 then table.insert(columns, 8, "verdict") end
+mgb.table(rows, columns)
+
+local function ms(row) return row.over and row.over.step_ms or row.step_ms.median end
 
 local default, fastest, earlier, compared = nil, nil, {}, 0
 for _, row in ipairs(rows) do
   if row.resumed then earlier[#earlier + 1] = row.label end
   if row.outcome == "ok" and row.gpus == o.gpus then
-    default, fastest = default or row, (not fastest or row.step_ms.median < fastest.step_ms.median) and row or fastest
+    default, fastest = default or row, (not fastest or ms(row) < ms(fastest)) and row or fastest
     -- Placement may change the time of a step and never its result: the same weights, to the last bit.
     if row.digest and default.digest and row.digest ~= default.digest then
       error(("%s trains differently from %s"):format(row.label, default.label))
     end
-    if row.digest and default.digest then compared = compared + 1 end
+    if row.digest and default.digest and row.repetition == 1 then compared = compared + 1 end
   end
 end
 if #earlier > 0 then print("Taken from an earlier run: " .. table.concat(earlier, "; ")) end
@@ -34,7 +39,7 @@ if not default then
   return
 end
 print(("%d placements on %d GPUs trained the same weights.\nFastest: %s,\n  %.2f times the rate of %s."):format(compared, o.gpus,
-  fastest.label, default.step_ms.median / fastest.step_ms.median, default.label))
+  fastest.label, ms(default) / ms(fastest), default.label))
 
 -- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
 local share = mgb.db.query([[SELECT max(compute) AS compute, max(exchange) + max(on_cpu) AS exchange FROM (SELECT

@@ -7,7 +7,7 @@ local o = mgb.options{
   gpus = { { 1, 2, 4 }, "GPU counts" },
   batch = { 32, "examples per GPU; of one GPU in strong scaling" },
   steps = { 20, "timed steps a point" },
-  repeats = { 1, "runs a point, interleaved" },
+  repeats = { 1, "runs a point, interleaved; 5 give verdicts" },
 }
 
 local columns = { "gpus", "strategy", "step_ms", "examples_per_s", "speedup", "efficiency", "outcome" }
