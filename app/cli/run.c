@@ -10,8 +10,8 @@ static int run_run(struct mgb_invocation *in)
 static const struct mgb_flag run_flags[] = {
     {"--steps", "N", "timed steps (default: 100)", false},
     {"--epochs", "N", "instead of steps, for data that has an end", false},
-    {"--warmup", "N", "steps before that train and are logged, but are not timed (default: 10); auto",
-     false},
+    {"--warmup", "N",
+     "steps before that train and are logged, but are not timed (default: 10); auto", false},
     {"--target-noise", "SHARE", "go on until the median is this precise: 1% or 0.01", false},
     {"--max-time", "TIME", "no longer than 60s, 5m or 1h (default with --target-noise: 60s)",
      false},

@@ -229,8 +229,7 @@ static int remark_tell(lua_State *L)
 {
     const struct script_services *services = services_get(L);
     if (services->remark)
-        services->remark(services->context, luaL_optstring(L, 2, "script"),
-                         luaL_checkstring(L, 1));
+        services->remark(services->context, luaL_optstring(L, 2, "script"), luaL_checkstring(L, 1));
     return 0;
 }
 

@@ -33,8 +33,7 @@ static void times_fill(struct script_figures *out, const struct mgb_stats *stats
     }
     mgb_order_sort(sorted, n);
     size_t last = stats->count - 1;
-    int64_t whole_ns =
-        stats->start_ns[last] + stats->wall_ns[last] - stats->start_ns[warmup];
+    int64_t whole_ns = stats->start_ns[last] + stats->wall_ns[last] - stats->start_ns[warmup];
     out->median_ms = ms(floor(mgb_order_median(sorted, n)));
     out->p95_ms = ms(sorted[(95 * n + 99) / 100 - 1]); /* nearest rank */
     out->mean_ms = ms((double)((timed_ns + (int64_t)n / 2) / (int64_t)n));
@@ -64,8 +63,8 @@ static void judgement_renew(struct script_session *session, bool exact)
 {
     const struct mgb_stats *stats = &session->series.stats;
     struct session_judgement *judged = &session->judged;
-    if (stats->count == 0 || (exact ? judged->steps == stats->count
-                                    : stats->count < judged->steps + judged->steps / 16))
+    if (stats->count == 0 ||
+        (exact ? judged->steps == stats->count : stats->count < judged->steps + judged->steps / 16))
         return;
     judged->steps = stats->count;
     (void)mgb_stats_boil(&judged->stat, stats); /* without memory: less is known */
@@ -76,8 +75,8 @@ void mgb_session_figures(struct script_figures *out, struct script_session *sess
     const struct session_series *series = &session->series;
     const double unknown = (double)NAN;
     judgement_renew(session, exact);
-    size_t warmup = session->automatic ? (size_t)session->judged.stat.warmup_steps
-                                       : series->stats.flagged;
+    size_t warmup =
+        session->automatic ? (size_t)session->judged.stat.warmup_steps : series->stats.flagged;
     *out = (struct script_figures){
         .run_id = session->run_id,
         .segment_id = session->segment_id,

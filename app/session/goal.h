@@ -6,7 +6,8 @@
 #include "app/session/series.h"
 
 enum {
-    MGB_GOAL_TIMES = 4 /* an automatic warm-up that does not end stops at (steps + floor) times this */
+    MGB_GOAL_TIMES =
+        4 /* an automatic warm-up that does not end stops at (steps + floor) times this */
 };
 #define MGB_GOAL_DEFAULT_NS INT64_C(60000000000) /* limit of time when only a noise is asked for */
 

@@ -33,7 +33,8 @@ struct mgb_hub_options {  /* texts are borrowed until close */
     /* A remark for people about what they may not have meant, its name at the end; NULL: none wanted. It is stored as a note
      * of the run too. */
     void (*warn)(void *context, const char *line);
-    const char *quiet_remarks; /* names of those that are not told, comma separated; NULL: all are */
+    const char
+        *quiet_remarks; /* names of those that are not told, comma separated; NULL: all are */
     /* Tells the supervisor where a restartable script is (NULL: not restartable); may be NULL. */
     void (*restartable)(void *context, const char *point);
     /* Ends the process after a device got stuck and its outcome was stored; does not return. */

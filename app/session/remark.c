@@ -5,16 +5,11 @@
 #include <string.h>
 
 const struct mgb_remark mgb_remarks[] = {
-    {"crowded", "towers share cores"},
-    {"diverged", "the loss is not a number any more"},
-    {"idle", "a device computed nothing"},
-    {"not-steady", "step times never settled"},
-    {"noise", "the target noise was not met"},
-    {"traced", "tracing slowed timed steps"},
-    {"log", "recording kept steps waiting"},
-    {"resume", "points of a sweep are run again"},
-    {"script", "what else a script remarks"},
-    {NULL, NULL},
+    {"crowded", "towers share cores"},         {"diverged", "the loss is not a number any more"},
+    {"idle", "a device computed nothing"},     {"not-steady", "step times never settled"},
+    {"noise", "the target noise was not met"}, {"traced", "tracing slowed timed steps"},
+    {"log", "recording kept steps waiting"},   {"resume", "points of a sweep are run again"},
+    {"script", "what else a script remarks"},  {NULL, NULL},
 };
 
 /* Whether the first `length` bytes are `name`. */
@@ -28,8 +23,8 @@ static enum mgb_status name_refuse(const char *name, size_t length)
     char names[160];
     size_t used = 0;
     for (const struct mgb_remark *r = mgb_remarks; r->name && used < sizeof names; r++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                 r->name);
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", r->name);
     return mgb_fail(MGB_INVALID, "no warning is called '%.*s'; there are %s", (int)length, name,
                     names);
 }

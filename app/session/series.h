@@ -8,8 +8,8 @@
 #include <mgb/run.h>
 
 struct session_series {
-    struct mgb_stats stats; /* all steps */
-    bool cut;               /* memory was exhausted: the rest is not here */
+    struct mgb_stats stats;            /* all steps */
+    bool cut;                          /* memory was exhausted: the rest is not here */
     int64_t first_ns[MGB_PHASE_COUNT]; /* exposed times of the first step, all devices together */
     int64_t timed_ns[MGB_PHASE_COUNT]; /* of the timed ones, sum */
     int64_t timed_steps;               /* that are in it */

@@ -102,9 +102,8 @@ void mgb_session_die(struct script_session *session, const char *message)
     struct mgb_hub *hub = session->hub;
     if (session->run_id) {
         session->outcome = MGB_OUTCOME_TIMEOUT;
-        struct mgb_record_segment_end end = {.outcome = MGB_OUTCOME_TIMEOUT,
-                                            .message = message,
-                                            .auto_warmup = session->automatic};
+        struct mgb_record_segment_end end = {
+            .outcome = MGB_OUTCOME_TIMEOUT, .message = message, .auto_warmup = session->automatic};
         mgb_recorder_finish_segment(NULL, hub->recorder, session->segment_id, &end);
         mgb_recorder_finish_run(hub->recorder, session->run_id, MGB_OUTCOME_TIMEOUT, message);
         mgb_recorder_flush(hub->recorder);
@@ -226,7 +225,8 @@ static enum mgb_status step_play(struct script_session *session,
     session->call_asked = request->epochs ? most - 1 : request->steps;
     session->loss_count = 0;
     if (request->whole && session->segment_steps == 0)
-        mgb_session_goal_begin(&session->goal, request->steps - (session->automatic ? 0 : session->warmup));
+        mgb_session_goal_begin(&session->goal,
+                               request->steps - (session->automatic ? 0 : session->warmup));
     atomic_store(&session->call_steps, 0);
     atomic_store(&session->heartbeat_ns, session_clock_ns());
     atomic_store(&hub->active, session->run);
@@ -248,7 +248,7 @@ enum mgb_status mgb_session_step(struct script_session *session, struct script_f
 {
     if (session->finished)
         return mgb_fail(MGB_STATE, "step: this run has ended; open a session to train on");
-    int64_t most = request->epochs           ? epoch_steps(session, request->epochs)
+    int64_t most = request->epochs                 ? epoch_steps(session, request->epochs)
                    : request->whole && request->lr ? request->lr_count
                                                    : request->steps;
     if (request->epochs && !most)

@@ -110,6 +110,7 @@ void mgb_session_warn_figures(struct script_session *session)
                          "met)",
                          f.max_time_ms / 1e3, 100 * f.target_noise);
     else if (f.target_noise > 0 && strcmp(f.stop_reason, "time") == 0)
-        mgb_session_warn(session, "noise", "after %.4g s: noise %.2g %%, %.3g %% was asked (not met)",
+        mgb_session_warn(session, "noise",
+                         "after %.4g s: noise %.2g %%, %.3g %% was asked (not met)",
                          f.max_time_ms / 1e3, 100 * f.noise, 100 * f.target_noise);
 }

@@ -341,10 +341,11 @@ static void a_run_says_what_ends_it(void **state)
 static void figures_say_how_far_they_can_be_trusted(void **state)
 {
     (void)state;
-    run(SMALL "local s <close> = mgb.session{ model = model, warmup = 'auto' } local f = s:step(3)\n"
-              "assert(f.noise == 0.25 and f.steady == false and f.not_steady == 'why' and "
-              "f.stop_reason == 'steps')\n"
-              "assert(f.outliers == 2 and f.unaccounted_ms == 0.5 and f.worst_ratio == nil)",
+    run(SMALL
+        "local s <close> = mgb.session{ model = model, warmup = 'auto' } local f = s:step(3)\n"
+        "assert(f.noise == 0.25 and f.steady == false and f.not_steady == 'why' and "
+        "f.stop_reason == 'steps')\n"
+        "assert(f.outliers == 2 and f.unaccounted_ms == 0.5 and f.worst_ratio == nil)",
         NULL, NULL);
 }
 
@@ -354,11 +355,12 @@ static void a_schedule_is_asked_on_while_a_run_goes_on(void **state)
     (void)state;
     notes.go_on = 2;
     notes.step_fails = MGB_DEVICE;
-    run(SMALL "local asked = 0\n"
-              "local function schedule(step) assert(step == asked) asked = asked + 1 return 0.5 end\n"
-              "pcall(mgb.run, { model = model, steps = 2, warmup = 1, target_noise = 0.01,\n"
-              "  optimizer = mgb.sgd{ lr = 1, schedule = schedule } })\n"
-              "assert(asked == 203, asked)",
+    run(SMALL
+        "local asked = 0\n"
+        "local function schedule(step) assert(step == asked) asked = asked + 1 return 0.5 end\n"
+        "pcall(mgb.run, { model = model, steps = 2, warmup = 1, target_noise = 0.01,\n"
+        "  optimizer = mgb.sgd{ lr = 1, schedule = schedule } })\n"
+        "assert(asked == 203, asked)",
         NULL, NULL);
 }
 

@@ -12,9 +12,8 @@ static enum mgb_status whole_run(struct work *work, struct script_figures *figur
     struct script_session *session;
     struct script_losses losses;
     assert_ok(work->services.open(work->hub, &session, request));
-    enum mgb_status status =
-        work->services.step(session, figures, &losses,
-                            &(struct script_step_request){.steps = steps, .whole = true});
+    enum mgb_status status = work->services.step(
+        session, figures, &losses, &(struct script_step_request){.steps = steps, .whole = true});
     assert_int_equal(losses.count, figures->steps + figures->warmup_steps);
     assert_ok(work->services.finish(session));
     assert_ok(work->services.figures(session, figures));
@@ -75,8 +74,9 @@ static void what_is_shown_is_what_is_stored(void **state)
     all_same(&figures, *state);
     work_close(&work);
     assert_int_equal(database_int(*state, "SELECT count(*) FROM segment WHERE ring_waits = 0"), 2);
-    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment WHERE stop_reason = 'steps' "
-                                          "AND warmup_rule = 'fixed' AND warmup_steps = 3"),
+    assert_int_equal(database_int(*state,
+                                  "SELECT count(*) FROM segment WHERE stop_reason = 'steps' "
+                                  "AND warmup_rule = 'fixed' AND warmup_steps = 3"),
                      1);
 }
 
@@ -95,11 +95,12 @@ static void time_ends_an_automatic_warm_up_that_did_not_end(void **state)
     assert_non_null(strstr(figures.not_steady, "not steady"));
     assert_non_null(strstr(work.warnings, "no verdict can rest on this run [not-steady]\n"));
     work_close(&work);
-    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment JOIN segment_stat AS s ON "
-                                          "s.segment_id = segment.id WHERE stop_reason = 'time' AND "
-                                          "warmup_rule = 'auto' AND max_time_ns = 30000000 AND "
-                                          "target_noise IS NULL AND s.steady = 0 AND s.not_steady "
-                                          "LIKE 'not steady%'"),
+    assert_int_equal(database_int(*state,
+                                  "SELECT count(*) FROM segment JOIN segment_stat AS s ON "
+                                  "s.segment_id = segment.id WHERE stop_reason = 'time' AND "
+                                  "warmup_rule = 'auto' AND max_time_ns = 30000000 AND "
+                                  "target_noise IS NULL AND s.steady = 0 AND s.not_steady "
+                                  "LIKE 'not steady%'"),
                      1);
     /* the rows' flags are what the rule found, and what was traced lies before its floor */
     assert_int_equal(database_int(*state, "SELECT sum(warmup) = (SELECT warmup_steps FROM "
@@ -122,8 +123,9 @@ static void a_target_that_is_met_ends_a_run(void **state)
     assert_true(figures.steps >= 20 && figures.noise <= 0.9);
     assert_true(figures.max_time_ms == 60000); /* unless somebody says otherwise */
     assert_string_equal(work.warnings, "");
-    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment WHERE stop_reason = 'noise' "
-                                          "AND target_noise = 0.9 AND max_time_ns = 60000000000"),
+    assert_int_equal(database_int(*state,
+                                  "SELECT count(*) FROM segment WHERE stop_reason = 'noise' "
+                                  "AND target_noise = 0.9 AND max_time_ns = 60000000000"),
                      1);
 }
 

@@ -140,7 +140,8 @@ static void time_ends_what_nothing_else_ends(void **state)
     goal = (struct session_goal){.warmup = MGB_WARMUP_AUTO, .max_time_ns = 100 * MS};
     assert_int_equal(drive(&goal, 1000, constant), 5);
     assert_string_equal(goal.reason, "time");
-    goal = (struct session_goal){.warmup = 1, .max_time_ns = 100 * MS}; /* time alone bounds steps */
+    goal =
+        (struct session_goal){.warmup = 1, .max_time_ns = 100 * MS}; /* time alone bounds steps */
     assert_int_equal(drive(&goal, 3, constant), 4);
     assert_string_equal(goal.reason, "steps");
 }
