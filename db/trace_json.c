@@ -76,6 +76,10 @@ static int process_find(struct mgb_trace_json *writer, const char *device)
             return writer->threads[i].process;
     int process = ++writer->process_count;
     name_event(writer, "process_name", process, 0, device);
+    event_open(writer, 'M', "process_labels", process, 0);
+    fputs(",\"args\":{\"labels\":", writer->out);
+    mgb_export_json_text(writer->out, writer->label, strlen(writer->label));
+    fputs("}}", writer->out);
     order_event(writer, "process_sort_index", process, 0, process);
     return process;
 }
@@ -123,6 +127,7 @@ const struct mgb_trace_thread *mgb_trace_json_thread(struct mgb_trace_json *writ
 
 struct head {
     FILE *out;
+    char *label; /* of the writer */
     char **names;
     int count;
 };
@@ -137,12 +142,22 @@ static enum mgb_status head_columns(void *context, const char *const *names, int
     return head->names && head->count == count ? MGB_OK : no_memory();
 }
 
+static void label_fill(char label[64], const char *backend)
+{
+    snprintf(label, 64, "%.40s%s", backend,
+             strcmp(backend, "sim") == 0    ? ": simulated"
+             : strcmp(backend, "host") == 0 ? ": CPU device"
+                                            : "");
+}
+
 static enum mgb_status head_row(void *context, const struct mgb_value *values, int count)
 {
     struct head *head = context;
     char number[MGB_EXPORT_NUMBER];
     for (int i = 0; i < count; i++) {
         const struct mgb_value *value = &values[i];
+        if (strcmp(head->names[i], "backend") == 0 && value->kind == MGB_VALUE_TEXT)
+            label_fill(head->label, value->text);
         if (value->kind == MGB_VALUE_TEXT)
             mgb_trace_json_text(head->out, head->names[i], value->text);
         else if (value->kind == MGB_VALUE_INT && strcmp(head->names[i], "simulated") == 0)
@@ -161,7 +176,7 @@ static enum mgb_status head_write(struct mgb_trace_json *writer, struct mgb_read
 {
     char text[640];
     const struct mgb_value which = {.kind = MGB_VALUE_INT, .integer = segment};
-    struct head head = {.out = writer->out};
+    struct head head = {.out = writer->out, .label = writer->label};
     struct mgb_query_sink sink = {&head, head_columns, head_row};
     snprintf(text, sizeof text, "SELECT %s FROM run_summary WHERE segment_id = ?", columns);
     enum mgb_status status = mgb_query_run(reader, text, &which, 1, &sink);

@@ -20,6 +20,7 @@ struct mgb_trace_json {
     void *context;
     /* Of the writer; zeroed at first. */
     bool begun, followed; /* followed: an event was written */
+    char label[64];       /* of all processes: what played them */
     int64_t flows;
     struct mgb_trace_thread {
         char *device, *to;

@@ -68,7 +68,7 @@ static int explain_run(struct mgb_invocation *in)
 
 static const struct mgb_example examples[] = {
     {"mgbench explain last", "what bounds a step of the newest run"},
-    {"mgbench explain 1 --csv", "the same by phase and place, for a spreadsheet"},
+    {"mgbench explain last --csv", "the same by phase and place, for a spreadsheet"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_explain = {

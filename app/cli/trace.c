@@ -120,8 +120,10 @@ static const struct mgb_flag flags[] = {
     {NULL, NULL, NULL, false}};
 
 static const struct mgb_example examples[] = {
-    {"mgbench trace last --out trace.json", "the newest run's traced steps, for a timeline viewer"},
-    {"mgbench trace 1 --steps 2-3 --out trace.json", "two timed steps of run 1"},
+    {"mgbench run mlp --gpus 2 --steps 10 --trace 5-8", "a run that traces four timed steps"},
+    {"mgbench trace last --steps 5-8 --out trace.json", "these steps, for a timeline viewer"},
+    {"mgbench trace last --steps=-2 --out warm.json",
+     "the step of the warm-up that is always traced"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_trace = {

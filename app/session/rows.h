@@ -82,8 +82,10 @@ void mgb_session_record_holdings(struct script_session *session);
 /* Memory and traffic once more, with what was measured; while the segment's placement is still in force. */
 void mgb_session_record_measured(struct script_session *session);
 
-/* traced.c: what traced steps held; those not stored yet. Not on the worker. */
+/* traced.c: what traced steps held; those not stored yet. After each step the second one, which stores when there is so
+ * much of it that memory would grow. */
 void mgb_session_record_traced(struct script_session *session);
+void mgb_session_spill_traced(struct script_session *session);
 /* At the end of a segment: tracing made steps slower that count. */
 void mgb_session_warn_traced(struct script_session *session);
 

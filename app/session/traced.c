@@ -40,6 +40,13 @@ void mgb_session_record_traced(struct script_session *session)
     held->count = 0;
 }
 
+void mgb_session_spill_traced(struct script_session *session)
+{
+    enum { MOST_HELD = 1 << 15 };
+    if (session->trace.held.count > MOST_HELD)
+        mgb_session_record_traced(session);
+}
+
 void mgb_session_warn_traced(struct script_session *session)
 {
     double cost = mgb_session_trace_cost(&session->trace);
