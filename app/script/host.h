@@ -88,6 +88,9 @@ const char *mgb_script_push_hint(lua_State *L, const char *wanted, int index);
 /* Makes reading or writing an unknown field of the table at `index` an error that calls the table `name`. */
 void mgb_script_seal(lua_State *L, int index, const char *name);
 
+/* Raises, naming the function `what`, unless scripts may write to `path`: it lies in the output folder. */
+void mgb_script_check_write(lua_State *L, const char *what, const char *path);
+
 /* Full path of module `name` ("models.resnet50"), pushed; or pushes nil and the list of places tried. */
 bool mgb_script_find_module(lua_State *L, const char *name);
 

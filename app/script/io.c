@@ -26,16 +26,22 @@ static bool path_inside(const char *path, const char *root)
            (strncmp(real, real_root, length) == 0 && (real[length] == '/' || real[length] == 0));
 }
 
+void mgb_script_check_write(lua_State *L, const char *what, const char *path)
+{
+    const char *root = mgb_script_of(L)->output_dir;
+    if (!path_inside(path, root))
+        mgb_script_fail(L,
+                        "%s: \"%s\" cannot be written: scripts write only under the output "
+                        "folder, \"%s\"",
+                        what, path, root);
+}
+
 static int io_open(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
     const char *mode = luaL_optstring(L, 2, "r");
-    const char *root = mgb_script_of(L)->output_dir;
-    if (strpbrk(mode, "wa+") && !path_inside(path, root))
-        return luaL_error(L,
-                          "io.open: \"%s\" cannot be written: scripts write only under the output "
-                          "folder, \"%s\"",
-                          path, root);
+    if (strpbrk(mode, "wa+"))
+        mgb_script_check_write(L, "io.open", path);
     lua_settop(L, 2);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);

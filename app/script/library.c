@@ -11,6 +11,7 @@
 #include "app/script/mgb_lua_later.h"
 #include "app/script/mgb_lua_model.h"
 #include "app/script/mgb_lua_nn.h"
+#include "app/script/mgb_lua_plot.h"
 #include "app/script/mgb_lua_recall.h"
 #include "app/script/mgb_lua_result.h"
 #include "app/script/mgb_lua_run.h"
@@ -30,7 +31,7 @@ void mgb_script_open_library(lua_State *L)
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
         PART(json),         PART(closure), PART(nn),       PART(model), PART(data),
         PART(result),       PART(recall),  PART(trace),    PART(run),   PART(session),
-        PART(verify),       PART(speedup), PART(forecast), PART(sweep), PART(table),
+        PART(verify),       PART(speedup), PART(forecast), PART(sweep), PART(table),  PART(plot),
         PART(explain_hint), PART(explain), PART(compare), PART(later),
 #undef PART
     };
@@ -42,6 +43,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_placement(L);
     mgb_script_bind_session(L);
     mgb_script_bind_query(L);
+    mgb_script_bind_plot(L);
     mgb_script_bind_explain(L);
     mgb_script_bind_sweep(L);
     mgb_script_bind_compare(L);
