@@ -11,7 +11,7 @@ extern const struct mgb_command mgb_command_script, mgb_command_run, mgb_command
     mgb_command_doctor, mgb_command_trace;
 extern const struct mgb_command mgb_command_runs, mgb_command_show, mgb_command_compare,
     mgb_command_scaling, mgb_command_baseline, mgb_command_tag, mgb_command_note;
-extern const struct mgb_command mgb_command_plot;
+extern const struct mgb_command mgb_command_plot, mgb_command_report;
 extern const struct mgb_command mgb_command_explain;
 
 #endif

@@ -59,8 +59,7 @@ static void word_quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* The words that repeat this invocation, quoted for a shell. */
-static char *command_text(const struct mgb_invocation *in)
+char *mgb_cli_command_text(const struct mgb_invocation *in)
 {
     char *text = NULL;
     size_t size;
@@ -149,7 +148,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
                                  const char *script, bool is_file)
 {
     *out = (struct mgb_cli_hub){.in = in, .database = mgb_cli_database(in)};
-    out->command = command_text(in);
+    out->command = mgb_cli_command_text(in);
     if (!out->database || !out->command) {
         enum mgb_status status = out->database
                                      ? mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted")

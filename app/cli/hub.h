@@ -30,6 +30,9 @@ void mgb_cli_hub_fail(void *hub, const char *message);
 /* For mgb_interrupt_target: the context is the struct mgb_cli_hub. */
 void mgb_cli_hub_interrupt(void *hub);
 
+/* The words that repeat this invocation, quoted for a shell; to be freed, NULL when memory is out. */
+char *mgb_cli_command_text(const struct mgb_invocation *in);
+
 /* The results database of an invocation, to be freed; NULL when there is no place for one or memory is out. */
 char *mgb_cli_database(const struct mgb_invocation *in);
 enum mgb_status mgb_cli_no_database(void); /* what to tell then */

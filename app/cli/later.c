@@ -4,7 +4,6 @@
 #include <string.h>
 
 const struct mgb_later_command mgb_later_commands[] = {
-    {"report", "mgbench query over run_summary, phase_share and placement"},
     {"predict", "mgbench plan, which counts memory and bytes"},
     {"machines", "mgbench devices"},
     {NULL, NULL}};

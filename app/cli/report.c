@@ -1,0 +1,157 @@
+/* mgbench report: one page of HTML that tells everything by itself. */
+#include "app/cli/commands.h"
+#include "app/cli/hub.h"
+#include "app/cli/report_page.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Makes the folder and those above it. */
+static enum mgb_status folder_make(const char *path)
+{
+    char *copy = strdup(path);
+    struct stat is;
+    if (!copy)
+        return mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
+    for (char *at = strchr(copy + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(copy, 0777);
+        *at = '/';
+    }
+    mkdir(copy, 0777);
+    free(copy);
+    if (stat(path, &is) == 0 && S_ISDIR(is.st_mode))
+        return MGB_OK;
+    return mgb_fail(MGB_IO, "making the folder '%s' failed: %s", path,
+                    errno == EEXIST ? "it is a file" : strerror(errno));
+}
+
+static enum mgb_status file_refuse(const char *path)
+{
+    return mgb_fail(MGB_IO, "writing '%s' failed: %s", path, strerror(errno));
+}
+
+/* Writes beside the file and takes its place when whole, so that a reader never sees half a page. */
+static enum mgb_status page_write(struct report *report, const char *path)
+{
+    char *fresh;
+    if (asprintf(&fresh, "%s.%d.part", path, (int)getpid()) < 0)
+        return mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
+    int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    report->out = file >= 0 ? fdopen(file, "w") : NULL;
+    enum mgb_status status = report->out ? report_page(report) : file_refuse(fresh);
+    if (report->out) {
+        if (status == MGB_OK && (fflush(report->out) != 0 || fsync(file) != 0))
+            status = file_refuse(fresh);
+        fclose(report->out);
+    }
+    if (status == MGB_OK && rename(fresh, path) != 0)
+        status = file_refuse(path);
+    if (status != MGB_OK && file >= 0) {
+        char message[512]; /* unlink must not cost it */
+        snprintf(message, sizeof message, "%s", mgb_message_get());
+        unlink(fresh);
+        status = mgb_fail(status, "%s", message);
+    }
+    free(fresh);
+    return status;
+}
+
+/* The words after DIR with commas between; NULL: none. To be freed. */
+static char *words_join(const struct mgb_invocation *in)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = in->word_count > 1 ? open_memstream(&text, &size) : NULL;
+    for (int i = 1; out && i < in->word_count; i++)
+        fprintf(out, "%s%s", i > 1 ? "," : "", in->words[i]);
+    if (out)
+        fclose(out);
+    return text;
+}
+
+static char *title_make(const struct mgb_invocation *in, const struct plot_cells *cells,
+                        const char *words)
+{
+    const char *given = mgb_cli_find_flag(in, "--title");
+    char *title, *subject = plot_subject(cells, &cells->all[0]);
+    if (given)
+        title = strdup(given);
+    else if (asprintf(&title, "mgbench: %s%s%s", words ? words : "", words ? ": " : "",
+                      subject ? subject : "") < 0)
+        title = NULL;
+    free(subject);
+    return title;
+}
+
+static enum mgb_status report_make(const struct mgb_invocation *in, const char *database,
+                                   const char *words, const char *command)
+{
+    struct report report = {.database = database, .words = words, .command = command};
+    struct plot_cells cells;
+    char *path = NULL, *title = NULL;
+    MGB_TRY(mgb_reader_open(&report.reader, database));
+    enum mgb_status status = plot_cells_load(&cells, report.reader, words, false);
+    if (status == MGB_OK) {
+        report.cells = &cells;
+        report.title = title = title_make(in, &cells, words);
+        if (!title || asprintf(&path, "%s/index.html", in->words[0]) < 0)
+            status = mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
+        if (status == MGB_OK)
+            status = folder_make(in->words[0]);
+        if (status == MGB_OK)
+            status = page_write(&report, path);
+        if (status == MGB_OK)
+            printf("%s\n", path);
+        plot_cells_done(&cells);
+    }
+    free(path);
+    free(title);
+    mgb_reader_close(report.reader);
+    return status;
+}
+
+static int report_run(struct mgb_invocation *in)
+{
+    char *database = mgb_cli_database(in), *words = words_join(in);
+    char *command = mgb_cli_command_text(in);
+    enum mgb_status status = !database ? mgb_cli_no_database()
+                             : (in->word_count > 1 && !words) || !command
+                                 ? mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted")
+                                 : report_make(in, database, words, command);
+    free(database);
+    free(words);
+    free(command);
+    return status == MGB_OK ? MGB_EXIT_OK
+                            : mgb_cli_complain(in, mgb_cli_refusal_code(status), "report: %s",
+                                               mgb_message_get());
+}
+
+static const struct mgb_example examples[] = {
+    {"mgbench report page", "all placements of the newest run's model, in page/index.html"},
+    {"mgbench report page sweep:weak", "one sweep"},
+    {"mgbench report page mlp --title 'Where should the weights live?'", "a model, with a title"},
+    {NULL, NULL}};
+
+static const struct mgb_flag flags[] = {{"--title", "TEXT", "heading of the page", false},
+                                        {NULL, NULL, NULL, false}};
+
+const struct mgb_command mgb_command_report = {
+    .name = "report",
+    .usage = "DIR [sweep:NAME|RUN|MODEL...] [options]",
+    .summary = "one self-contained HTML page: verdicts, pictures, tables, environment",
+    .help =
+        "Writes DIR/index.html; DIR is made, an older page is replaced when the new one is whole.\n"
+        "The page needs nothing else: pictures are inside (gnuplot draws them; without it they are\n"
+        "of characters), and no script. Which runs: as mgbench plot takes them.\n"
+        "\n"
+        "exit codes: 1 the page cannot be written, 2 wrong words, 4 no such runs\n",
+    .examples = examples,
+    .flags = flags,
+    .least_words = 1,
+    .most_words = -1,
+    .run = report_run,
+};
