@@ -68,8 +68,10 @@ static bool waits_read(struct loading *load, const struct mgb_value *value)
     for (at++; *at && *at != ']';) {
         char *end;
         long long number = strtoll(at, &end, 10);
-        if (end == at)
+        if (end == at) {
+            load->step->waits_known = false;
             break;
+        }
         if (!room_make((void **)&load->waits.numbers, &load->waits.capacity, load->waits.count,
                        sizeof *load->waits.numbers))
             return false;

@@ -245,6 +245,53 @@ static void tasks_of_an_older_version_have_no_waits_and_still_a_path(void **stat
     mgb_trace_step_done(&step);
 }
 
+static void waits_that_are_none_are_not_known(void **state)
+{
+    static const char *const texts[] = {"[1,x]", "{}", "3", "[99999999999999999999,-4,1", "[[0]]"};
+    for (int i = 0; i < 5; i++)
+        task_put(2, i, i, MGB_PHASE_FORWARD, i * INT64_MAX / 8, INT64_MAX, texts[i]);
+    look(state);
+    struct mgb_trace_step step;
+    enum mgb_status status;
+    assert_ok(mgb_trace_load(&step, reader, segment, (struct mgb_trace_listed){.step = 2}));
+    assert_false(step.waits_known);
+    for (int i = 0; i < step.wait_count; i++)
+        assert_true(step.waits[i] >= -1 && step.waits[i] < step.task_count);
+    mgb_trace_step_done(&step);
+    char *document = document_make(1000, &status);
+    assert_ok(status);
+    sqlite3_close(events_open(document));
+    free(document);
+}
+
+static void a_simulated_run_says_so(void **state)
+{
+    struct mgb_record_run simulated = *database_run();
+    enum mgb_status status;
+    int64_t other;
+    simulated.backend = "sim";
+    simulated.simulated = true;
+    assert_ok(mgb_store_begin_run(&other, store, &simulated));
+    struct mgb_record_segment record = database_segment(other);
+    assert_ok(mgb_store_begin_segment(&segment, store, &record));
+    struct mgb_record row = database_step(segment, 0);
+    row.step.has_loss = false;
+    assert_ok(mgb_store_put_steps(store, &row, 1));
+    step_draw(0, 3);
+    look(state);
+    char *document = document_make(1000, &status);
+    assert_int_equal(document_int(document, "$.otherData.simulated"), 1);
+    sqlite3 *db = events_open(document);
+    assert_int_equal(ask(db, "SELECT count(*) FROM e WHERE name = 'process_labels' AND "
+                             "json_extract(args, '$.labels') = 'sim: simulated'"),
+                     4);
+    assert_int_equal(ask(db, "SELECT count(*) FROM e WHERE ph = 'i' AND name = 'step 0 ends' AND "
+                             "json_type(args, '$.loss') = 'null'"),
+                     1);
+    sqlite3_close(db);
+    free(document);
+}
+
 static void slices_nest_and_add_up_to_the_step(void **state)
 {
     enum mgb_status status;
@@ -370,6 +417,8 @@ int main(void)
         TRACE_TEST(steps_are_listed_from_the_first_timed_one),
         TRACE_TEST(a_step_comes_back_with_its_tracks_in_order_and_its_waits),
         TRACE_TEST(tasks_of_an_older_version_have_no_waits_and_still_a_path),
+        TRACE_TEST(waits_that_are_none_are_not_known),
+        TRACE_TEST(a_simulated_run_says_so),
         TRACE_TEST(slices_nest_and_add_up_to_the_step),
         TRACE_TEST(flows_lead_from_copies_to_another_device),
         TRACE_TEST(counters_tell_what_is_held_and_instants_where_a_step_ends),
