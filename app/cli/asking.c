@@ -161,10 +161,10 @@ enum mgb_status mgb_cli_names_keep(struct mgb_cli_names *out, const char *const 
 void mgb_cli_place_write(char *out, size_t size, const char *strategy, const char *weights_at,
                          const char *join_at, const char *sum_at)
 {
-    bool outputs = strcmp(strategy, "outputs") == 0;
+    bool outputs = strcmp(strategy, "outputs") == 0, grads = strcmp(strategy, "gradients") == 0;
     const char *places[] = {weights_at, outputs ? join_at : sum_at};
     size_t used = 0;
-    if (!*places[0]) {
+    if ((!outputs && !grads) || !*places[0]) {
         snprintf(out, size, "%s", *strategy ? strategy : "-");
         return;
     }

@@ -52,7 +52,7 @@ static void side_print(const char *name, const struct mgb_selection *side,
         printf(", backend %s%s\n", facts->backend, facts->simulated ? ": simulated" : "");
 }
 
-static void remarks_print(const char *remarks)
+void mgb_compare_remarks_print(const char *remarks)
 {
     for (const char *at = remarks; *at;) {
         size_t length = strcspn(at, "\n");
@@ -69,7 +69,7 @@ void mgb_compare_notes_print(const struct mgb_judgement *j)
     mgb_judge_reason(text, sizeof text, j);
     if (*text)
         puts(text);
-    remarks_print(j->remarks);
+    mgb_compare_remarks_print(j->remarks);
 }
 
 static enum mgb_status pair_print(const struct mgb_invocation *in, const struct mgb_selection *a,

@@ -229,6 +229,9 @@ static void cells_notes_print(const struct cells *cells)
         if (*text && !told_before(cells, i, text))
             printf("point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
     }
+    for (size_t i = 0; i < cells->count; i++)
+        if (i == 0 || strcmp(cells->judged[i].remarks, cells->judged[i - 1].remarks) != 0)
+            mgb_compare_remarks_print(cells->judged[i].remarks);
 }
 
 static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a,

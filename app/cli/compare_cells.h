@@ -16,6 +16,7 @@ enum mgb_status mgb_compare_cells(const struct mgb_invocation *in, struct mgb_re
                                   const struct mgb_judge_options *options, int *code);
 
 /* compare.c: evidence, reason and remarks under a line; the exit code that verdicts ask for. */
+void mgb_compare_remarks_print(const char *remarks);
 void mgb_compare_notes_print(const struct mgb_judgement *judgement);
 int mgb_compare_exit_code(const struct mgb_invocation *in, const struct mgb_judgement *cells,
                           size_t count);

@@ -124,7 +124,7 @@ struct listing {
     struct mgb_table *table;
     const char *outcome;   /* wanted; NULL: any */
     long long most, shown; /* most 0: all */
-    bool with_ratio, all_segments;
+    bool with_ratio, with_tags, all_segments;
     char used[8][96]; /* lines that tell which baselines the ratios are to */
     int used_count;
 };
@@ -139,20 +139,24 @@ static bool is_false(const struct mgb_value *value)
     return value->kind == MGB_VALUE_INT && value->integer == 0;
 }
 
+/* Short, so that a line fits on a screen: the hour of today, the day of this year, or year and month. */
 static void when_write(char *out, size_t size, int64_t ms)
 {
     time_t at = (time_t)(ms / 1000), now = time(NULL);
     struct tm then, today;
     localtime_r(&at, &then);
     localtime_r(&now, &today);
-    strftime(out, size, then.tm_year == today.tm_year ? "%m-%d %H:%M" : "%Y-%m-%d", &then);
+    const char *format = then.tm_year != today.tm_year   ? "%Y-%m"
+                         : then.tm_yday != today.tm_yday ? "%m-%d"
+                                                         : "%H:%M";
+    strftime(out, size, format, &then);
 }
 
 static void outcome_write(char *out, size_t size, const struct mgb_value *v, const char *outcome)
 {
-    snprintf(out, size, "%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", not steady" : "",
-             is_true(&v[OVERSUBSCRIBED]) ? ", oversubscribed" : "",
-             is_false(&v[LOG_COMPLETE]) ? ", log incomplete" : "");
+    snprintf(out, size, "%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", unsteady" : "",
+             is_true(&v[OVERSUBSCRIBED]) ? ", crowded" : "",
+             is_false(&v[LOG_COMPLETE]) ? ", log gaps" : "");
 }
 
 static void baseline_note(struct listing *l, const struct mgb_value *v)
@@ -178,11 +182,12 @@ static void line_add(struct listing *l, const struct mgb_value *v, const char *o
     mgb_table_add_figure(l->table, text);
     when_write(text, sizeof text, v[STARTED_MS].integer);
     mgb_table_add_text(l->table, text);
-    snprintf(text, sizeof text, "%.14s", mgb_cli_text_of(&v[MODEL]));
+    snprintf(text, sizeof text, "%.12s", mgb_cli_text_of(&v[MODEL]));
     mgb_table_add_text(l->table, text);
     mgb_table_add_text(l->table, mgb_cli_text_of(&v[BACKEND]));
-    mgb_cli_value_add(l->table, &v[GPUS]);
-    mgb_cli_value_add(l->table, &v[BATCH]);
+    snprintf(text, sizeof text, v[GPUS].kind == MGB_VALUE_INT ? "%lldx%lld" : "-",
+             (long long)v[GPUS].integer, (long long)v[BATCH].integer);
+    mgb_table_add_figure(l->table, text);
     mgb_cli_place_write(text, sizeof text, mgb_cli_text_of(&v[STRATEGY]),
                         mgb_cli_text_of(&v[WEIGHTS_AT]), mgb_cli_text_of(&v[JOIN_AT]),
                         mgb_cli_text_of(&v[SUM_AT]));
@@ -193,7 +198,8 @@ static void line_add(struct listing *l, const struct mgb_value *v, const char *o
         mgb_cli_value_add(l->table, &v[RATIO]);
     outcome_write(text, sizeof text, v, outcome);
     mgb_table_add_text(l->table, text);
-    mgb_cli_value_add(l->table, &v[TAGS]);
+    if (l->with_tags)
+        mgb_cli_value_add(l->table, &v[TAGS]);
     baseline_note(l, v);
 }
 
@@ -234,14 +240,16 @@ static enum mgb_status line_take(void *context, const struct mgb_value *v, int c
 
 static enum mgb_status table_make(struct listing *l)
 {
-    const char *names[] = {"run",       "when",    "model",      "backend", "gpus",    "batch",
-                           "placement", "step_ms", "examples/s", "ratio",   "outcome", "tags"};
+    static const char *const all[] = {"run",     "when", "model", "on",      "batch", "placement",
+                                      "step_ms", "ex/s", "ratio", "outcome", "tags"};
+    const char *names[11];
+    int count = 0;
     if (l->in->format != MGB_TABLE_TEXT)
         return mgb_table_make(&l->table, COLUMNS, column_names);
-    if (l->with_ratio)
-        return mgb_table_make(&l->table, 12, names);
-    memmove(&names[9], &names[10], 2 * sizeof *names);
-    return mgb_table_make(&l->table, 11, names);
+    for (int i = 0; i < 11; i++)
+        if ((i != 8 || l->with_ratio) && (i != 10 || l->with_tags))
+            names[count++] = all[i];
+    return mgb_table_make(&l->table, count, names);
 }
 
 /* A name that is not there is told with what there is; an empty list would only look like one. */
@@ -282,10 +290,12 @@ static enum mgb_status options_read(struct listing *l, const struct mgb_invocati
     return MGB_OK;
 }
 
-static enum mgb_status baseline_there(void *context, const struct mgb_value *v, int count)
+static enum mgb_status columns_take(void *context, const struct mgb_value *v, int count)
 {
+    struct listing *l = context;
     (void)count;
-    *(bool *)context = v[0].integer != 0;
+    l->with_ratio = v[0].integer != 0;
+    l->with_tags = v[1].integer != 0;
     return MGB_OK;
 }
 
@@ -303,12 +313,14 @@ static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_read
                                 int *code)
 {
     struct listing l = {.in = in, .reader = reader};
-    struct mgb_query_sink there = {.context = &l.with_ratio, .row = baseline_there};
+    struct mgb_query_sink columns = {.context = &l, .row = columns_take};
     struct mgb_query_sink sink = {.context = &l, .row = line_take};
     (void)code;
     MGB_TRY(options_read(&l, in));
     MGB_TRY(named_check(in, reader));
-    MGB_TRY(mgb_query_run(reader, "SELECT EXISTS (SELECT 1 FROM baseline)", NULL, 0, &there));
+    MGB_TRY(mgb_query_run(reader,
+                          "SELECT EXISTS (SELECT 1 FROM baseline), EXISTS (SELECT 1 FROM tag)",
+                          NULL, 0, &columns));
     struct mgb_value values[] = {mgb_cli_text(mgb_cli_find_flag(in, "--model")),
                                  mgb_cli_text(mgb_cli_find_flag(in, "--tag")),
                                  mgb_cli_text(mgb_cli_find_flag(in, "--sweep")),
@@ -336,11 +348,15 @@ const struct mgb_command mgb_command_runs = {
     .usage = "",
     .summary = "what was run, newest first",
     .help =
-        "A run is shown by its last segment that has figures; its placement in brief: where the "
-        "weights live >\n"
-        "where the towers meet. A run whose process is gone shows as crashed. With a baseline set "
-        "(mgbench\n"
-        "baseline), the ratio of the time an example to that baseline's.\n",
+        "A run is shown by its last segment that has figures. batch: GPUs x examples a GPU; ex/s: "
+        "examples a\n"
+        "second; placement in brief: where the weights live > where the towers meet. unsteady: its "
+        "steps never\n"
+        "settled; crowded: the towers have more threads than there are cores; log gaps: recording "
+        "stopped before\n"
+        "its end. A run whose process is gone shows as crashed. With a baseline set (mgbench "
+        "baseline), the ratio\n"
+        "of the time an example to that baseline's.\n",
     .examples = examples,
     .flags = flags,
     .run = runs_run,

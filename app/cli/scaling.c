@@ -184,7 +184,7 @@ static enum mgb_status group_print(const struct mgb_scaled_list *list, const str
                        ""));
     putchar('\n');
     MGB_TRY(view_print(&split, list, one->group, MGB_SCALING_SPLIT_TEXT,
-                       "speed-up: no run with one GPU to compare with"));
+                       "speed-up: no placement of several GPUs was measured with one GPU beside it"));
     putchar('\n');
     return view_print(
         &exchange, list, one->group, MGB_SCALING_EXCHANGE_TEXT,

@@ -16,7 +16,8 @@ struct side_look { /* gathers one side's facts, a row a segment */
     const char *name; /* "A" */
     int64_t machine, model;
     size_t rows;
-    bool mixed_model;
+    bool mixed_model, mixed_settings;
+    char settings[400]; /* of its first run */
 };
 
 static void line_add(char *text, size_t size, const char *separator, const char *format,
@@ -70,7 +71,8 @@ enum {
     FACT_DUPLICATES,
     FACT_LEFTOVERS,
     FACT_ODD_LOSS,
-    FACT_TARGET_MISSED
+    FACT_TARGET_MISSED,
+    FACT_SETTINGS
 };
 
 static const char facts_sql[] =
@@ -83,7 +85,12 @@ static const char facts_sql[] =
     "       (SELECT step FROM step WHERE segment_id = s.id AND loss_status IN ('nan', 'inf', "
     "'-inf')"
     "         LIMIT 1),"
-    "       s.target_noise IS NOT NULL AND s.stop_reason = 'time'"
+    "       s.target_noise IS NOT NULL AND s.stop_reason = 'time',"
+    "       json_array(s.strategy, s.gpu_list, s.global_batch, s.weights_at, s.join_at, s.loss_at, "
+    "s.sum_at,"
+    "                  s.update_at, s.allreduce, s.bucket_mib, s.wire_type, s.staged, s.stale, "
+    "s.graph,"
+    "                  s.precision, s.recompute, s.bn, s.optimizer)"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
     "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
     "WHERE s.id = ?";
@@ -97,6 +104,7 @@ static void first_row_keep(struct side_look *l, const struct mgb_value *v)
     side->simulated = v[FACT_SIMULATED].integer != 0;
     side->global_batch =
         v[FACT_GLOBAL_BATCH].kind == MGB_VALUE_INT ? v[FACT_GLOBAL_BATCH].integer : 0;
+    snprintf(l->settings, sizeof l->settings, "%s", text_of(&v[FACT_SETTINGS]));
     l->machine = v[FACT_MACHINE_ID].integer;
     l->model = v[FACT_MODEL_ID].integer;
 }
@@ -109,6 +117,7 @@ static void unlike_note(struct side_look *l, const struct mgb_value *v)
         refusal_add(l->out, "%s's runs are of several backends", l->name);
     if (l->machine != v[FACT_MACHINE_ID].integer)
         remark_add(l->out, "%s's runs are of several machines", l->name);
+    l->mixed_settings = l->mixed_settings || strcmp(l->settings, text_of(&v[FACT_SETTINGS])) != 0;
     l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL_ID].integer;
     if (v[FACT_GLOBAL_BATCH].kind != MGB_VALUE_INT ||
         v[FACT_GLOBAL_BATCH].integer != side->global_batch)
@@ -135,7 +144,8 @@ static void remark_note(struct side_look *l, const struct mgb_value *v)
 {
     long long run = v[FACT_RUN].integer;
     const char *outcome = text_of(&v[FACT_OUTCOME]);
-    if (strcmp(outcome, "ok") != 0)
+    bool timed = v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer > 0;
+    if (strcmp(outcome, "ok") != 0 && timed)
         remark_add(l->out, "run %lld: %s; its figures are of the steps until then", run, outcome);
     if (v[FACT_LEFTOVERS].integer > 0)
         remark_add(l->out, "run %lld leaves copies of %lld variables behind", run,
@@ -175,9 +185,9 @@ static enum mgb_status side_look(struct side_look *l, struct mgb_reader *reader,
         else
             MGB_TRY(mgb_query_run(reader, facts_sql, &id, 1, &sink));
     }
-    if (l->mixed_model)
-        remark_add(l->out, "%s's runs are of several models, taken for repetitions of one another",
-                   l->name);
+    if (l->mixed_model || l->mixed_settings)
+        remark_add(l->out, "%s's runs are of several %s, taken for repetitions of one another",
+                   l->name, l->mixed_model ? "models" : "settings");
     return MGB_OK;
 }
 
@@ -189,8 +199,10 @@ static void sides_match(struct mgb_judgement *out, const struct side_look *a,
     bool other =
         strcmp(out->a.backend, out->b.backend) != 0 || out->a.simulated != out->b.simulated;
     if (other && !across_backends)
-        refusal_add(out, "A is of backend %s, B of %s; --across-backends allows it", out->a.backend,
-                    out->b.backend);
+        refusal_add(
+            out,
+            "A is of backend %s, B of %s; --across-backends (across_backends = true) allows it",
+            out->a.backend, out->b.backend);
     if (!other && a->machine != b->machine)
         remark_add(out, "A was measured on %s, B on %s: another machine", out->a.machine,
                    out->b.machine);
@@ -247,6 +259,7 @@ static enum mgb_status side_load(struct mgb_loaded_side *out, struct mgb_reader 
 
 static void steps_count(struct mgb_judged_side *out, const struct mgb_side *side)
 {
+    out->repetitions = side->count;
     for (size_t i = 0; i < side->count; i++) {
         int64_t steps = (int64_t)side->repetitions[i].count;
         out->least_steps = i == 0 || steps < out->least_steps ? steps : out->least_steps;

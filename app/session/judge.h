@@ -15,7 +15,8 @@ struct mgb_judge_options {
 struct mgb_judged_side {
     char model[64], backend[16], machine[64]; /* of its first run; "" without one */
     bool simulated;
-    int64_t global_batch;            /* of all its runs; -1: they differ; 0: not known */
+    int64_t global_batch; /* of all its runs; -1: they differ; 0: not known */
+    size_t repetitions;
     int64_t least_steps, most_steps; /* of its repetitions */
 };
 

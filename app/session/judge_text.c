@@ -24,7 +24,7 @@ static void side_write(FILE *out, const char *name, const struct mgb_judgement *
         fprintf(out, " [%s, %s]", number(low, at->low_ns / 1e6), number(high, at->high_ns / 1e6));
     if (side->simulated)
         fputs(" simulated", out);
-    fprintf(out, " n=%zux%lld", at->repetitions, (long long)side->least_steps);
+    fprintf(out, " n=%zux%lld", side->repetitions, (long long)side->least_steps);
     if (side->most_steps > side->least_steps)
         fprintf(out, "..%lld", (long long)side->most_steps);
 }

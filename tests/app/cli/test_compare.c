@@ -1,0 +1,148 @@
+/* mgbench compare and scaling, on a small results file whose figures can be worked out in one's head. */
+#include "tests/app/cli/answer.h"
+#include "tests/support/database.h"
+#include "tests/support/results.h"
+
+#include "db/store_private.h"
+
+static void what_is_slower_is_said_with_both_times_and_the_ratio(void **state)
+{
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "A: runs 1, 5, 9: mlp on here, backend host",
+         "no setting differs", "A 100 ms [", "n=3x61   B 137 ms [",
+         "B/A 1.37 [1.369, 1.371]  slower", "time a step; noise floor 1 % (default)",
+         "Mann-Whitney p 0.1 (with so few repetitions it cannot be below 0.1)");
+    SAYS(*state, 0, "compare tag:after 1,5,9", "  faster");
+    SAYS(*state, 0, "compare sweep:placement/0 1,5,9", "B/A 1 [", "same within 1 %");
+}
+
+static void scripts_can_fail_when_it_is_slower(void **state)
+{
+    SAYS(*state, 3, "compare 1,5,9 tag:after --fail-if-slower", "slower");
+    SAYS(*state, 0, "compare tag:after 1,5,9 --fail-if-slower", "faster");
+    SAYS(*state, 1, "compare 1,5,9 17 --fail-if-slower", "refused");
+    SAYS(*state, 0, "compare 1 13 --fail-if-slower", "undecided");
+}
+
+static void the_noise_floor_is_given_or_measured_or_one_percent(void **state)
+{
+    struct mgb_store *store;
+    SAYS(*state, 0, "compare 1,5,9 tag:after --floor 40%", "same within 40 %",
+         "noise floor 40 % (given)");
+    SAYS(*state, 0, "compare 1,5,9 tag:after --floor 0.4", "noise floor 40 % (given)");
+    SAYS(*state, 2, "compare 1,5,9 tag:after --floor 40", "--floor: a fraction expected");
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_sql_run(&store->sql, "INSERT INTO noise_floor (machine_id, backend, measured_ms, "
+                                       "floor, comparisons, false_verdicts, settings) SELECT id, "
+                                       "'host', 1, 0.5, 20, 1, '{}' FROM machine"));
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "same within 50 %",
+         "50 % (measured on this machine)");
+    assert_ok(mgb_sql_run(&store->sql, "INSERT INTO noise_floor (machine_id, backend, measured_ms, "
+                                       "floor, comparisons, false_verdicts, settings) SELECT id, "
+                                       "'host', 2, 0.002, 20, 1, '{}' FROM machine"));
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "  slower", "noise floor 1 % (default)");
+    mgb_store_close(store);
+}
+
+static void one_repetition_is_undecided_and_says_what_would_settle_it(void **state)
+{
+    SAYS(*state, 0, "compare 1 13", "B/A 1.37  undecided",
+         "undecided: one repetition says nothing of the spread between repetitions; about 4 more "
+         "repetitions of each would settle it");
+}
+
+static void other_batches_are_compared_by_example(void **state)
+{
+    SAYS(*state, 0, "compare sweep:placement/0 sweep:placement/2", "gpus          1           2",
+         "A 3.125 ms/example [", "B 1.719 ms/example [", "B/A 0.55 [0.5494, 0.5506]  faster",
+         "time an example (the global batches differ)");
+}
+
+static void no_verdict_is_given_on_what_cannot_be_trusted(void **state)
+{
+    SAYS(*state, 0, "compare 1,5,9 16", "B 100 ms", "refused: A is of backend host, B of cuda",
+         "environment  A     B\nbackend      host  cuda");
+    SAYS(*state, 0, "compare 1,5,9 17", "B 1.719 ms/example",
+         "refused: run 17 stores 1 variable twice (mgbench show 17)");
+    SAYS(*state, 0, "compare 1,5,9 18", "B 100 ms", "refused: the log of run 18 is incomplete");
+    SAYS(*state, 0, "compare 1,5,9 19", "refused: run 19 has no timed steps (oom)");
+    SAYS(*state, 0, "compare 1,5,9 20", "B 100 ms", "refused: run 20 is not steady");
+    SAYS(*state, 0, "compare 1,5,9 16 --across-backends", "undecided: one repetition");
+}
+
+static void what_is_the_same_is_shown_on_request(void **state)
+{
+    lacks(*state, "compare 1 5", "OMP_NUM_THREADS");
+    SAYS(*state, 0, "compare 1 5 --all", "OMP_NUM_THREADS", "model.classes", "optimizer",
+         "sgd(lr=0.01)");
+}
+
+static void programs_get_the_verdict_as_a_row(void **state)
+{
+    SAYS(*state, 0, "compare 1,5,9 tag:after --json", "{\"a\":\"1,5,9\",\"b\":\"tag:after\"",
+         "\"per\":\"step\",\"a_ms\":100,", "\"b_ms\":137,", "\"ratio\":1.37",
+         "\"verdict\":\"slower\"", "\"a_repetitions\":3,\"a_steps\":61", "\"seed\":20260131");
+    SAYS(*state, 0, "compare 1 3 --csv", "gpus: 1 | 2");
+    SAYS(*state, 0, "compare 1 13 --json", "\"ratio_low\":null,\"ratio_high\":null", "\"p\":null",
+         "\"more_repetitions\":4");
+}
+
+static void a_sweep_is_compared_point_by_point(void **state)
+{
+    SAYS(*state, 0, "compare sweep:placement",
+         "A: run 1 and its repetitions, batch=32 gpus=1 on host", "3.125 ms/example",
+         "    1  batch=64 gpus=1", "  2.812  ", "0.55  [0.5494, 0.5506]",
+         "corrected for 3 comparisons (Holm)");
+    SAYS(*state, 0, "compare tag:after sweep:placement --csv", "tag:after,sweep:placement/0,",
+         "tag:after,sweep:placement/3,", "faster");
+    SAYS(*state, 3, "compare sweep:placement/3 sweep:placement --fail-if-slower", "  slower");
+    SAYS(*state, 0, "compare tag:paper sweep:placement",
+         "note: A's runs are of several settings, taken for repetitions of one another");
+    SAYS(*state, 2, "compare sweep:placement 1", "names 4 points of a sweep");
+    SAYS(*state, 2, "compare 1", "B is missing");
+    SAYS(*state, 2, "compare", "usage: mgbench compare A B | sweep:NAME");
+}
+
+static void scaling_tells_batch_from_gpus_and_what_merging_costs(void **state)
+{
+    SAYS(*state, 0, "scaling sweep:placement", "mlp on here, backend host: /gpu:N are CPU devices",
+         "weak: time(1 GPU, b) / time(N GPUs, N b)",
+         "gpu0>cpu0       2   2x32      110       581.8       100  0.9091       180  0.8182",
+         "gpu0>cpu0       2   2x32      110  1x32     100     1.818         1.111       1.636  1 "
+         "GPU, 64 in all",
+         "gpu0>cpu0     2   2x32      110              95           15      13.64");
+    SAYS(*state, 0, "scaling sweep:placement --json", "\"placement\":\"independent\"",
+         "\"weak\":0.9090909090909091", "\"strong\":0.8181818181818182", "\"exchange_ms\":15,",
+         "\"exchange_share\":0.13636363636363635", "\"epoch\":null");
+    SAYS(*state, 0, "scaling mlp", "mlp on here, backend cuda", "out of memory",
+         "not known, no run had --strategy independent");
+    SAYS(*state, 4, "scaling nothing", "no finished run on GPUs of the model nothing");
+}
+
+static void epochs_count_when_the_data_has_an_end(void **state)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    /* 320 examples an epoch: 10 steps of 100 ms on one GPU, 5 of 110 ms on two */
+    assert_ok(mgb_sql_run(&store->sql, "UPDATE step SET epoch = step * examples / 320"));
+    mgb_store_close(store);
+    SAYS(*state, 0, "scaling sweep:placement --json", "\"epoch\":0.9090909090909091");
+}
+
+int main(void)
+{
+#define WRITES(test) cmocka_unit_test_setup_teardown(test, results_setup, database_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_slower_is_said_with_both_times_and_the_ratio),
+        cmocka_unit_test(scripts_can_fail_when_it_is_slower),
+        WRITES(the_noise_floor_is_given_or_measured_or_one_percent),
+        cmocka_unit_test(one_repetition_is_undecided_and_says_what_would_settle_it),
+        cmocka_unit_test(other_batches_are_compared_by_example),
+        cmocka_unit_test(no_verdict_is_given_on_what_cannot_be_trusted),
+        cmocka_unit_test(what_is_the_same_is_shown_on_request),
+        cmocka_unit_test(programs_get_the_verdict_as_a_row),
+        cmocka_unit_test(a_sweep_is_compared_point_by_point),
+        cmocka_unit_test(scaling_tells_batch_from_gpus_and_what_merging_costs),
+        WRITES(epochs_count_when_the_data_has_an_end),
+    };
+    return cmocka_run_group_tests(tests, results_setup, database_teardown);
+}
