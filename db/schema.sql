@@ -286,7 +286,7 @@ CREATE TABLE task (
     segment_id  INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     step        INTEGER NOT NULL,             -- index in the run, from 0
     device      TEXT NOT NULL,                -- where it ran; of a copy, where it arrived
-    queue       TEXT NOT NULL,                -- a device's compute queue or a link's copy queue
+    queue       TEXT NOT NULL,                -- the device: computing; another: a copy from there; 'collective': all-reduce
     kind        TEXT NOT NULL,                -- "compute", "copy", "reduce", "allreduce", "update"
     phase       TEXT NOT NULL CHECK (phase IN -- what it is for
                     ('input', 'fetch', 'forward', 'backward', 'join', 'sum', 'update', 'wait')),
