@@ -95,11 +95,22 @@ static void memory_print(FILE *out, const struct mgb_cli_configuration *c)
     fputs(c->plan->use_count > 16 ? ", ... (planned)\n" : " (planned)\n", out);
 }
 
+static void surroundings_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    char text[512];
+    mgb_cli_libraries_write(text, sizeof text, c->backend);
+    fprintf(out, "%-11smgbench " MGB_VERSION "%s%s\n", "versions", *text ? ", " : "", text);
+    mgb_cli_clocks_write(text, sizeof text);
+    line_print(out, "clocks", text);
+}
+
 static void lines_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     model_print(out, c->request);
     line_print(out, "data", *c->request->data ? c->request->data : "random");
     fprintf(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
+    if (!c->brief)
+        surroundings_print(out, c);
     devices_print(out, c);
     batch_print(out, c->effective);
     placement_print(out, c);

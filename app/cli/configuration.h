@@ -14,6 +14,11 @@ struct mgb_cli_configuration { /* all borrowed */
     bool brief; /* without the planned memory */
 };
 
+/* surroundings.c: "oneDNN 2.7.3, ..." of a backend, "" when it knows none; "governor performance, 2.45 GHz, 8 cores, load
+ * 0.10". */
+void mgb_cli_libraries_write(char *out, size_t size, const char *backend);
+void mgb_cli_clocks_write(char *out, size_t size);
+
 void mgb_cli_configuration_print(FILE *out, const struct mgb_cli_configuration *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* mgbench info: every path in use, and the versions of what the program stands on. Opens and makes nothing. */
 #include "app/cli/commands.h"
+#include "app/cli/configuration.h"
 #include "app/cli/hub.h"
 #include "app/script/paths.h"
 #include "app/script/state.h"
@@ -51,18 +52,10 @@ static void database_add(struct mgb_table *table, const struct mgb_invocation *i
 /* What CPU devices stand on, "oneDNN 2.7.3, ..."; the CUDA plugin is not loaded for it. */
 static void libraries_add(struct mgb_table *table)
 {
-    char members[256], text[256];
-    size_t used = 0;
-    if (mgb_backend_versions(members, sizeof members, "host") != MGB_OK)
-        return;
-    for (const char *at = members; *at && used + 3 < sizeof text; at++) {
-        if (*at == ':' || *at == ',')
-            used += (size_t)sprintf(text + used, *at == ',' ? ", " : " ");
-        else if (*at != '"')
-            text[used++] = *at;
-    }
-    text[used] = '\0';
-    row_add(table, "backend host", text);
+    char text[256];
+    mgb_cli_libraries_write(text, sizeof text, "host");
+    if (*text)
+        row_add(table, "backend host", text);
 }
 
 static void plugin_add(struct mgb_table *table)

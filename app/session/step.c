@@ -64,6 +64,7 @@ static bool step_done(void *context, const struct mgb_step_result *result)
     step_count(session, &record.step, result);
     if (session->segment_id)
         mgb_session_push_step(session, &record, result);
+    mgb_session_spill_traced(session);
     atomic_store(&session->heartbeat_ns, session_clock_ns());
     atomic_fetch_add(&session->call_steps, 1);
     if (result->epoch_end && session->epochs_left > 0) /* the engine stops by itself after each */
@@ -71,15 +72,20 @@ static bool step_done(void *context, const struct mgb_step_result *result)
     return !mgb_session_goal_late(&session->goal, &session->series);
 }
 
-/* How far the call is, after what a script said of itself. */
+/* How far the call is, after what a script said of itself. A run may go on beyond the steps it has at least. */
 static void step_tell(struct script_session *session)
 {
     const struct mgb_hub *hub = session->hub;
-    char line[280];
+    char line[320], of[32] = "", most[48] = "";
+    long long steps = atomic_load(&session->call_steps);
     if (!hub->options.progress)
         return;
-    snprintf(line, sizeof line, "%s%sstep %lld of %lld", hub->cell, *hub->cell ? ", " : "",
-             atomic_load(&session->call_steps), (long long)session->call_asked);
+    if (steps <= session->call_asked)
+        snprintf(of, sizeof of, " of %lld", (long long)session->call_asked);
+    if (session->goal.max_time_ns)
+        snprintf(most, sizeof most, ", %.4g s at most", (double)session->goal.max_time_ns / 1e9);
+    snprintf(line, sizeof line, "%s%sstep %lld%s%s", hub->cell, *hub->cell ? ", " : "", steps, of,
+             most);
     hub->options.progress(hub->options.context, line);
 }
 

@@ -57,7 +57,7 @@ command_line='--target-noise 90%'
 same 'exit code' 0 "$code"
 same 'standard error' '' "$(cat "$work/err")"
 for line in 'step  *[0-9.]* ms \[[0-9.]*, [0-9.]*\], median of [0-9]* timed steps; p95 [0-9.]* ms; [0-9.]* examples/s' \
-    'warm-up  *2 steps left out (as asked)' 'steady  *.*' 'unaccounted [0-9. ]*% of the time, between steps' \
+    'versions  *mgbench [0-9.]*, .*oneDNN .*' 'clocks  *governor .*, [0-9]* cores*, load [0-9.]*' 'warm-up  *2 steps left out (as asked)' 'steady  *.*' 'unaccounted [0-9. ]*% of the time, between steps' \
     'memory  */cpu:0 .* planned, /gpu:0 .* planned' 'stopped after [0-9]* steps: noise [0-9.]* % <= 90 %' \
     "repeat with: mgbench $tiny --steps 5 --warmup 2 --target-noise 90%"; do
     same "a line: $line" 1 "$(grep -c "^$line\$" "$work/out")"

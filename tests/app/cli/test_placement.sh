@@ -24,10 +24,10 @@ same 'digest' "$first" "$(eval "$(value 'select command from run')" | sed -n 2p 
 # The configuration comes first, --quiet and --json leave it out.
 command_line='configuration'
 mgbench run mlp --backend host --steps 1 --warmup 0 --gpus 2 >"$work/out"
-same 'lines' 'model data backend devices batch placement training memory run' \
-    "$(awk 'NR <= 9 { printf "%s%s", $1, NR < 9 ? " " : "\n" }' "$work/out")"
+same 'lines' 'model data backend versions clocks devices batch placement training memory run' \
+    "$(awk 'NR <= 11 { printf "%s%s", $1, NR < 11 ? " " : "\n" }' "$work/out")"
 same 'says that no GPU is one' 1 "$(grep -c 'CPU devices that play GPUs' "$work/out")"
-same 'json' '{"run":' "$(mgbench run mlp --backend host --steps 1 --json | cut -c 1-7)"
+same 'json' '{"run":' "$(mgbench run mlp --backend host --steps 1 --json 2>/dev/null | cut -c 1-7)"
 
 # Spellings of yes and no.
 for no in --cpu-merge=no --cpu-merge=false --no-cpu-merge; do
