@@ -270,17 +270,17 @@ static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cel
     free(prefix);
 }
 
-static size_t batches_of(const struct plot_cells *cells, const struct plot_panel *panel)
+/* Some number of GPUs is measured with several batches. */
+static bool has_batches(const struct plot_cells *cells, const struct plot_panel *panel)
 {
-    size_t found = 0;
-    for (size_t i = 0; i < panel->count; i++) {
-        bool told = cells->all[panel->members[i]].oom;
-        for (size_t k = 0; k < i; k++)
-            told = told || cells->all[panel->members[k]].global_batch ==
-                               cells->all[panel->members[i]].global_batch;
-        found += !told;
-    }
-    return found;
+    for (size_t i = 0; i < panel->count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct plot_cell *a = &cells->all[panel->members[i]];
+            const struct plot_cell *b = &cells->all[panel->members[k]];
+            if (!a->oom && !b->oom && a->gpus == b->gpus && a->global_batch != b->global_batch)
+                return true;
+        }
+    return false;
 }
 
 enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cells)
@@ -290,7 +290,7 @@ enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cel
     size_t drawn = 0, lonely = 0;
     MGB_TRY(plot_panels_make(&panels, cells, plot_same_subject));
     for (size_t i = 0; i < panels.count; i++)
-        if (batches_of(cells, &panels.all[i]) > 1 && drawn++ < PLOT_PANELS)
+        if (has_batches(cells, &panels.all[i]) && drawn++ < PLOT_PANELS)
             batch_draw(out, cells, &panels.all[i], &lonely);
     plot_panels_done(&panels);
     if (drawn == 0)

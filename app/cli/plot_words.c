@@ -151,6 +151,12 @@ static bool splits(const struct plot_scope *scope, enum plot_dimension d,
     return false;
 }
 
+static bool is_mirrored(const struct plot_cell *cell)
+{
+    return is(cell->values[PLOT_STRATEGY], "allreduce") ||
+           is(cell->values[PLOT_STRATEGY], "independent");
+}
+
 char *plot_label(const struct plot_scope *scope, const struct plot_cell *cell)
 {
     enum plot_dimension told[PLOT_DIMENSIONS];
@@ -167,6 +173,8 @@ char *plot_label(const struct plot_scope *scope, const struct plot_cell *cell)
             splits(scope, d, told, count))
             told[count++] = d;
     for (int i = 0; i < count; i++) {
+        if (told[i] == PLOT_STRATEGY && in_list(PLOT_PLACES, told, count) && is_mirrored(cell))
+            continue; /* its places say so */
         fputs(i ? ", " : "", out);
         dimension_print(out, cell, told[i]);
     }

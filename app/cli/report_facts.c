@@ -102,8 +102,9 @@ enum mgb_status report_environment(const struct report *r)
                         " t.segment_id = s.id AND t.device = d.name WHERE s.id IN ",
                         " ORDER BY h.name, d.backend, d.name", 5));
     return table_print(r, programs,
-                       "SELECT r.program_version, r.versions, json_remove(r.environment,"
-                       " '$.load_average'), count(DISTINCT r.id)"
+                       "SELECT r.program_version, replace(r.versions, ',\"', ', \"'),"
+                       " replace(json_remove(r.environment, '$.load_average'), ',\"', ', \"'),"
+                       " count(DISTINCT r.id)"
                        " FROM run r JOIN segment s ON s.run_id = r.id WHERE s.id IN ",
                        " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
                        -1);
@@ -111,15 +112,15 @@ enum mgb_status report_environment(const struct report *r)
 
 enum mgb_status report_commands(const struct report *r)
 {
-    static const char *const head[] = {"command", "script", "script's digest", "runs", "from", "to",
+    static const char *const head[] = {"command", "script's digest", "runs", "from, UTC", "to, UTC",
                                        NULL};
     report_element(r->out, "h2", "Commands that made these measurements");
     return table_print(r, head,
-                       "SELECT r.command, r.script, r.script_digest, count(DISTINCT r.id),"
+                       "SELECT r.command, r.script_digest, count(DISTINCT r.id),"
                        " datetime(min(r.started_ms) / 1000, 'unixepoch'),"
                        " datetime(max(r.started_ms) / 1000, 'unixepoch')"
                        " FROM run r JOIN segment s ON s.run_id = r.id WHERE s.id IN ",
-                       " GROUP BY r.command, r.script, r.script_digest ORDER BY min(r.id)", -1);
+                       " GROUP BY r.command, r.script_digest ORDER BY min(r.id)", -1);
 }
 
 void report_words(FILE *out)
@@ -133,8 +134,8 @@ void report_words(FILE *out)
         {"faster, slower, same, undecided",
          "the whole interval of the ratio lies below, above or within the noise floor; or none of "
          "these. Refused: the figures may not be compared."},
-        {"weak scaling", "each GPU keeps its batch: efficiency " MGB_SCALING_WEAK_TEXT "."},
-        {"strong scaling", "one global batch is divided: efficiency " MGB_SCALING_STRONG_TEXT "."},
+        {"weak scaling", "each GPU keeps its batch. Efficiency, " MGB_SCALING_WEAK_TEXT "."},
+        {"strong scaling", "one global batch is divided. Efficiency, " MGB_SCALING_STRONG_TEXT "."},
         {"weights, join, sum, merge",
          "the devices where the master weights live, where the towers' outputs are joined, where "
          "gradients are summed; merge: both at once."},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const char style[] =
-    "body{font:15px/1.5 'DejaVu Sans',Verdana,sans-serif;color:#222;background:#fff;max-width:62em;"
+    "body{font:15px/1.5 'DejaVu Sans',Verdana,sans-serif;color:#222;background:#fff;max-width:75em;"
     "margin:2em auto;padding:0 1em}\n"
     "h1{font-size:1.6em;line-height:1.25}h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid "
     "#ccc}\n"

@@ -3,7 +3,7 @@
 #include "app/cli/report_html.h"
 #include "app/cli/report_page.h"
 #include "app/session/judge.h"
-#include <mgb/text.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool same_work(const struct plot_cell *a, const struct plot_cell *b)
 static const enum plot_dimension fixed[] = {PLOT_MODEL,      PLOT_OPTIONS,       PLOT_MACHINE,
                                             PLOT_BACKEND,    PLOT_PRECISION,     PLOT_GPUS,
                                             PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
-static const enum plot_dimension always[] = {PLOT_STRATEGY, PLOT_PLACES};
+static const enum plot_dimension always[] = {PLOT_PLACES};
 
 /* The one to compare with: the defaults' placement, else the first that was measured. */
 static size_t base_find(const struct plot_cells *cells, const struct plot_panel *panel)
@@ -93,60 +93,63 @@ static bool panel_pairs(struct pairs *p, const struct plot_cells *cells,
     return true;
 }
 
-static void location_print(FILE *out, const struct mgb_location *at)
+/* "1.344 [1.21, 1.5] n=2x30", as everywhere on the page. */
+static void time_text(char out[200], const struct plot_cell *cell)
 {
-    char ms[40], low[40], high[40];
-    report_figure(out, "%s [%s, %s] n=%zux%zu", mgb_plot_number(ms, at->ns / 1e6),
-                  mgb_plot_number(low, at->low_ns / 1e6), mgb_plot_number(high, at->high_ns / 1e6),
-                  at->repetitions, at->steps);
+    char ms[40], low[40], high[40], interval[100] = "";
+    if (isfinite(cell->low_ms) && isfinite(cell->high_ms))
+        snprintf(interval, sizeof interval, " [%s, %s]", mgb_plot_number(low, cell->low_ms),
+                 mgb_plot_number(high, cell->high_ms));
+    snprintf(out, 200, "%s%s n=%dx%lld", mgb_plot_number(ms, cell->ms), interval, cell->count,
+             (long long)cell->steps);
 }
 
-static void pair_row(FILE *out, const struct mgb_judgement *j, const char *a, const char *b)
+static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot_cell *cell,
+                     const char *label)
 {
     const struct mgb_comparison *c = &j->comparison;
-    char ratio[40], low[40], high[40], reason[400];
+    const char *verdict = mgb_verdict_name(c->verdict), *why;
+    char time[200], ratio[40], low[40], high[40], reason[600];
+    time_text(time, cell);
     mgb_judge_reason(reason, sizeof reason, j);
+    why = strncmp(reason, verdict, strlen(verdict)) == 0 ? reason + strlen(verdict) : reason;
     fputs("<tr>", out);
-    report_cell(out, a);
-    location_print(out, &c->a);
-    report_cell(out, b);
-    location_print(out, &c->b);
+    report_cell(out, label);
+    report_figure(out, "%s", time);
     report_figure(out, "%s [%s, %s]", mgb_plot_number(ratio, c->ratio), mgb_plot_number(low, c->low),
                   mgb_plot_number(high, c->high));
-    fprintf(out, "<td><strong>%s</strong>", mgb_verdict_name(c->verdict));
-    if (*reason) {
-        fputs("<br><span class=\"small\">", out);
-        report_text(out, reason);
-        fputs("</span>", out);
-    }
+    fprintf(out, "<td><strong>%s</strong>%s", verdict, why == reason && *why ? ": " : "");
+    report_text(out, why);
     fputs("</td></tr>\n", out);
 }
 
 /* The verdicts of one panel. */
-static enum mgb_status panel_print(const struct report *r, const struct plot_panel *panel,
-                                   const struct pairs *p)
+static void panel_print(const struct report *r, const struct plot_panel *panel,
+                        const struct pairs *p)
 {
-    static const char *const head[] = {"A",     "A, ms a step [95 %]", "B", "B, ms a step [95 %]",
-                                       "B / A", "B is",                NULL};
-    struct plot_scope scope = {r->cells, panel->members, panel->count, always, fixed, 2, 9};
-    const struct plot_cell *first = &r->cells->all[panel->members[0]];
-    char *prefix = plot_prefix(r->cells, first);
+    static const char *const head[] = {"B", "B, ms a step [95 %]", "B / A", "B is", NULL};
+    struct plot_scope scope = {r->cells, panel->members, panel->count, always, fixed, 1, 9};
+    const struct plot_cell *first = &r->cells->all[panel->members[0]], *base = NULL;
+    char *prefix = plot_prefix(r->cells, first), time[200];
     report_element(r->out, "h3", "%s%lld GPU%s, global batch %lld", prefix ? prefix : "",
                    (long long)first->gpus, first->gpus == 1 ? "" : "s",
                    (long long)first->global_batch);
     free(prefix);
-    report_table_begin(r->out, head);
     for (size_t i = 0; i < p->count; i++) {
         if (!same_work(p->base[i], first))
             continue;
         char *a = plot_label(&scope, p->base[i]), *b = plot_label(&scope, p->cell[i]);
-        if (a && b)
-            pair_row(r->out, &p->judgements[i], a, b);
+        time_text(time, p->base[i]);
+        if (!base) {
+            report_element(r->out, "p", "A: %s. Its step, ms: %s", a ? a : "", time);
+            report_table_begin(r->out, head);
+        }
+        base = p->base[i];
+        pair_row(r->out, &p->judgements[i], p->cell[i], b ? b : "");
         free(a);
         free(b);
     }
     report_table_end(r->out);
-    return MGB_OK;
 }
 
 static bool has_pairs(const struct pairs *p, const struct plot_cell *cell)
@@ -215,9 +218,9 @@ enum mgb_status report_summary(const struct report *r)
         else
             report_element(r->out, "p", "No two placements of the same work are measured here: "
                                         "nothing to compare.");
-        for (size_t i = 0; status == MGB_OK && i < panels.count; i++)
+        for (size_t i = 0; i < panels.count; i++)
             if (has_pairs(&pairs, &r->cells->all[panels.all[i].members[0]]))
-                status = panel_print(r, &panels.all[i], &pairs);
+                panel_print(r, &panels.all[i], &pairs);
     }
     pairs_done(&pairs);
     plot_panels_done(&panels);

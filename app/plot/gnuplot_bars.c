@@ -105,8 +105,9 @@ static void series_put(const struct bars *b, size_t series, size_t number)
         double before = stack_before(chart, series, s->points[i].x);
         if (chart->kind == MGB_CHART_BARS) {
             value_text(text, &s->points[i]);
-            label_at(b, text, fmax(s->points[i].y, isfinite(s->points[i].high) ? s->points[i].high : 0),
-                     middle, "left offset character 0.8,0");
+            double end = isfinite(s->points[i].high) ? s->points[i].high : 0;
+            end = fmin(fmax(s->points[i].y, end), mgb_chart_y_range(chart).high);
+            label_at(b, text, end, middle, "left offset character 0.8,0");
         } else if (s->points[i].y * b->scale > MGB_SHEET_LETTER * (mgb_plot_width(s->label) + 1)) {
             snprintf(how, sizeof how, "center tc rgb '%s'", mgb_look_get(s->style)->ink);
             label_at(b, s->label, before + s->points[i].y / 2, middle, how);
@@ -137,8 +138,9 @@ static void intervals_put(const struct bars *b, size_t series, size_t number)
     for (size_t i = 0; i < s->count; i++) {
         double half, middle = bar_middle(b->chart, series, s->points[i].x, &half);
         if (isfinite(s->points[i].low) && isfinite(s->points[i].high))
-            numbers_put(b->sheet, 4,
-                        (double[]){s->points[i].y, middle, s->points[i].low, s->points[i].high});
+            numbers_put(b->sheet, 4, /* what sticks out is in the figures beside it */
+                        (double[]){s->points[i].y, middle, s->points[i].low,
+                                   fmin(s->points[i].high, mgb_chart_y_range(b->chart).high)});
     }
     fputs("\nEOD\n", b->sheet->out);
 }
