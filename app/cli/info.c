@@ -43,8 +43,8 @@ static void database_add(struct mgb_table *table, const struct mgb_invocation *i
     char *file = mgb_cli_database(in);
     row_add(table, "database", file);
     if (file) {
-        beside_add(table, "database log", file, "-wal", "not there: nothing waits in it");
-        beside_add(table, "database lock", file, ".lock", "not there: nobody has written yet");
+        beside_add(table, "write-ahead log", file, "-wal", "not there: nothing waits in it");
+        beside_add(table, "lock file", file, ".lock", "not there: nobody has written yet");
     }
     free(file);
 }

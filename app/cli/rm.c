@@ -123,9 +123,8 @@ static int consent_get(const struct mgb_invocation *in, const struct doomed *doo
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return mgb_cli_complain(
             in, MGB_EXIT_USAGE,
-            "rm: deleting %zu runs with %lld steps takes --yes where nobody can "
-            "be asked",
-            doomed->count, (long long)doomed->steps);
+            "rm: deleting %zu %s with %lld steps takes --yes where nobody can be asked",
+            doomed->count, doomed->count == 1 ? "run" : "runs", (long long)doomed->steps);
     fprintf(stderr, "delete %zu %s with %lld steps from %s? [y/N] ", doomed->count,
             doomed->count == 1 ? "run" : "runs", (long long)doomed->steps, database);
     fflush(stderr);
