@@ -249,7 +249,7 @@ static void waits_that_are_none_are_not_known(void **state)
 {
     static const char *const texts[] = {"[1,x]", "{}", "3", "[99999999999999999999,-4,1", "[[0]]"};
     for (int i = 0; i < 5; i++)
-        task_put(2, i, i, MGB_PHASE_FORWARD, i * INT64_MAX / 8, INT64_MAX, texts[i]);
+        task_put(2, i, i, MGB_PHASE_FORWARD, i * (INT64_MAX / 8), INT64_MAX, texts[i]);
     look(state);
     struct mgb_trace_step step;
     enum mgb_status status;
