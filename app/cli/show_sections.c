@@ -150,18 +150,10 @@ static const char phases_sql[] =
     MEANS("busy") " UNION ALL " MEANS("exposed") " ORDER BY device, ms";
 
 static const char first_sql[] =
-    "WITH f AS (SELECT step, wall_ns FROM step WHERE segment_id = ?2 ORDER BY step LIMIT 1)"
-    " SELECT f.step, f.wall_ns / 1e6 AS ms, 1.0 * f.wall_ns / t.median_ns AS times_median,"
-    " (SELECT p.phase || ' on ' || p.device || ', ' ||"
-    "         printf('%.4g', p.exposed_ns / 1e6 - q.exposed_ms_mean) || ' ms more'"
-    "    FROM step_phase AS p JOIN phase_share AS q ON q.segment_id = ?2 AND q.device = p.device"
-    "     AND q.phase = p.phase"
-    "   WHERE p.segment_id = ?2 AND p.step = f.step AND p.phase <> 'wait'"
-    "     AND p.exposed_ns / 1e6 > q.exposed_ms_mean"
-    "   ORDER BY p.exposed_ns / 1e6 - q.exposed_ms_mean DESC LIMIT 1) AS grew_most,"
-    " CASE WHEN f.step = 0 AND f.wall_ns > 2 * t.median_ns"
+    "SELECT step, step_ms, ratio AS times_median, cause AS grew_most,"
+    " CASE WHEN step = 0 AND ratio > 2"
     "      THEN 'the first step of a run pays for allocation and for loading libraries' END AS why"
-    "  FROM f JOIN segment_stat AS t ON t.segment_id = ?2 WHERE t.median_ns > 0";
+    "  FROM first_step WHERE segment_id = ?2";
 
 static const char outliers_sql[] =
     "SELECT step, side, CASE far WHEN 1 THEN 'far' ELSE 'mild' END AS kind, ratio AS \"times the "

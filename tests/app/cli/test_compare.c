@@ -128,6 +128,49 @@ static void epochs_count_when_the_data_has_an_end(void **state)
     SAYS(*state, 0, "scaling sweep:placement --json", "\"epoch\":0.9090909090909091");
 }
 
+/* `text`: Lua without apostrophes. */
+static void script_says(const char *path, int code, const char *text, const char *wanted)
+{
+    char line[700];
+    snprintf(line, sizeof line, "--quiet -e '%s'", text);
+    SAYS(path, code, line, wanted);
+}
+
+static void scripts_compare_what_they_name_or_hold(void **state)
+{
+    script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\"))",
+                "A 100 ms [99.89, 100.1] n=3x61   B 137 ms [136.8, 137.2] n=3x61   B/A 1.37 "
+                "[1.369, 1.371]  "
+                "slower\n");
+    script_says(*state, 0,
+                "local c = mgb.compare(\"1,5,9\", \"tag:after\") "
+                "print(c.verdict, c.a_ms, c.b_ms, c.more_repetitions, c.reason, c.per, c.floor)",
+                "slower\t100.0\t137.0\t0\tnil\tstep\t0.01\n");
+    script_says(
+        *state, 0,
+        "local rows = mgb.db.query(\"select * from run_summary where run_id in (1, 5, 9)\") "
+        "local c = mgb.compare(rows, { 13, rows[1] }) print(c.verdict, c.ratio > 1.18, c.p_rank)",
+        "undecided\ttrue\t");
+    script_says(*state, 0, "print(mgb.compare(1, 13))",
+                "  undecided\nundecided: one repetition says nothing of the spread");
+    script_says(*state, 0,
+                "print(mgb.compare({ 1, 5 }, { 9, 16 }, { across_backends = true }).verdict)",
+                "refused\n");
+    script_says(*state, 0, "print(mgb.compare({ 1, 5 }, 16).reason)", "across_backends = true");
+    script_says(*state, 0, "print(mgb.compare(\"1,5,9\", \"tag:after\", { floor = 0.4 }).verdict)",
+                "same\n");
+}
+
+static void scripts_are_told_what_cannot_be_compared(void **state)
+{
+    script_says(*state, 1, "mgb.compare(1, 99)", "99: there is no such run; there are 21 runs");
+    script_says(*state, 1, "mgb.compare(1, {})", "mgb.compare: b: a result, a row, a run's id");
+    script_says(*state, 1, "mgb.compare(1)", "or a list of these expected, got nil");
+    script_says(*state, 1, "mgb.compare(1, 2, { flor = 1 })", "did you mean 'floor'");
+    script_says(*state, 1, "mgb.compare(1, 2, { floor = 1 })",
+                "a fraction between 0 and 1 expected");
+}
+
 int main(void)
 {
 #define WRITES(test) cmocka_unit_test_setup_teardown(test, results_setup, database_teardown)
@@ -141,6 +184,8 @@ int main(void)
         cmocka_unit_test(what_is_the_same_is_shown_on_request),
         cmocka_unit_test(programs_get_the_verdict_as_a_row),
         cmocka_unit_test(a_sweep_is_compared_point_by_point),
+        cmocka_unit_test(scripts_compare_what_they_name_or_hold),
+        cmocka_unit_test(scripts_are_told_what_cannot_be_compared),
         cmocka_unit_test(scaling_tells_batch_from_gpus_and_what_merging_costs),
         WRITES(epochs_count_when_the_data_has_an_end),
     };
