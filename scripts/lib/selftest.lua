@@ -19,17 +19,18 @@ end
 
 two = { gpus = 2 }
 local others = { { cpu_merge = false }, { cpu_relocation = true }, { cpu_relocation = true, cpu_merge = false } }
-local possible, message = pcall(sides_verify, {}, {})
-if not possible then
-  two = { gpus = { 0, 0 }, logical = true }
-  local again = pcall(sides_verify, {}, {})
-  if not again then error(message, 0) end
-end
-for _, other in ipairs(others) do
-  local verdict = sides_verify({}, other)
+for i, other in ipairs(others) do
+  local possible, verdict = pcall(sides_verify, {}, other)
+  if not possible and i == 1 then
+    two = { gpus = { 0, 0 }, logical = true }
+    local message = verdict
+    possible, verdict = pcall(sides_verify, {}, other)
+    if not possible then verdict = message end
+  end
+  if not possible then error(verdict, 0) end
   if not verdict.bitwise then
-    error(("the engine is wrong on this machine: cpu_merge = %s, cpu_relocation = %s trains %s another placement does: %s")
-          :format(tostring(other.cpu_merge), tostring(other.cpu_relocation), "otherwise than", tostring(verdict)), 0)
+    error(("the engine is wrong on this machine: cpu_merge = %s, cpu_relocation = %s trains otherwise than cpu_merge = true, " ..
+           "cpu_relocation = false: %s"):format(other.cpu_merge ~= false, other.cpu_relocation == true, tostring(verdict)), 0)
   end
 end
 

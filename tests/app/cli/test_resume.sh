@@ -92,9 +92,13 @@ print(rows[1].resumed, rows[2].resumed)
 LUA
 doubt=2e134b94167b6bd9 # FNV-1a of its text
 for try in 1 2; do
-    expect 0 "$(printf 'false\tfalse')" "mgbench: warning: mgb.sweep 'doubt': gpus=1: points are run again, for they cannot be compared with those of before: mgb.data.map: 'counter' is a table, which has no value to compare [resume]
-repeat with: mgbench --db s.db --backend host -e doubt.lua (script $doubt)" \
-        mgbench --db s.db --backend host -e doubt.lua
+    command_line="doubt.lua, $try"
+    start --db s.db --backend host -e doubt.lua
+    finished
+    same 'exit code' 0 "$code"
+    same 'rows' "$(printf 'false\tfalse')" "$(cat "$work/out")"
+    same 'told' "mgbench: warning: mgb.sweep 'doubt': gpus=1: points are run again, for they cannot be compared with those of before: mgb.data.map: 'counter' is a table, which has no value to compare [resume]" \
+        "$(grep warning "$work/err")"
 done
 
 finish

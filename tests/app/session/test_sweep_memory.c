@@ -11,8 +11,10 @@ enum { CELLS = 12 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 static const bool frees_late = true; /* sanitizers keep freed memory for a while */
+#define BATCH "400"
 #else
 static const bool frees_late = false;
+#define BATCH "40000"
 #endif
 
 static long resident_bytes(void)
@@ -37,6 +39,17 @@ static int entries_count(const char *folder)
     return count;
 }
 
+/* A thread that was joined may stand in the list for a moment. */
+static bool threads_come_to(int most)
+{
+    for (int tries = 0; tries < 2000; tries++) {
+        if (entries_count("/proc/self/task") <= most)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
 struct held {
     long bytes;
     int threads, files;
@@ -52,9 +65,8 @@ static struct held held_now(void)
 /* One cell: every third does not fit, every fourth is said to have failed. Returns the bytes of its arenas. */
 static int64_t cell_run(struct work *work, int number)
 {
-    static const char *const fits[] = {"gpus", "2", "batch", "40000", NULL};
-    static const char *const does_not[] = {"gpus",       "2",    "batch", "40000",
-                                           "gpu_memory", "1MiB", NULL};
+    static const char *const fits[] = {"gpus", "2", "batch", BATCH, NULL};
+    static const char *const does_not[] = {"gpus", "2", "batch", BATCH, "gpu_memory", "4KiB", NULL};
     struct script_point point = {.sweep = "memory",
                                  .sweep_settings = "{}",
                                  .settings = "{}",
@@ -95,9 +107,9 @@ static void memory_is_back_after_each_cell(void **state)
         if (number == 0) {
             first = now; /* libraries have loaded what they keep */
             arenas_first = arenas;
-            assert_true(arenas > 8 * MIB);
+            assert_true(frees_late || arenas > 8 * MIB);
         }
-        assert_int_equal(now.threads, first.threads);
+        assert_true(threads_come_to(first.threads));
         assert_int_equal(now.files, first.files);
         /* less than the arenas of one of the cells since */
         if (!frees_late)
