@@ -6,8 +6,9 @@
  * file, the message says which. MGB_IO: the disk. MGB_INVALID: a row that the schema refuses.
  *
  * What holds. A function that returned MGB_OK has committed: killing this process loses none of it. When the power fails,
- * a run whose finishing returned MGB_OK is whole; of runs still going the last commits may be missing (no commit but a
- * run's last waits for the disk), from the end backwards: what is left is as it was at some moment, and never torn. */
+ * a run that took a second or more and whose finishing returned MGB_OK is whole; the last commits of what followed may be
+ * missing, from the end backwards (only closing, and the end of a run once a second, wait for the disk). What is left is as
+ * it was at some moment, and never torn. */
 #ifndef MGB_DB_STORE_H
 #define MGB_DB_STORE_H
 

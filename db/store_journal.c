@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "db/store_private.h"
 
+#define SYNC_EVERY_MS 1000
 #define CHECKPOINT_FRAMES 1000 /* SQLite's own default: 4 MiB */
 #define HELD_FRAMES 4000 /* that a checkpoint had to leave: people should know who is in its way */
 
@@ -95,6 +97,13 @@ static enum mgb_status journal_old(struct mgb_store *store, const char *network)
     return mgb_sql_run(&store->sql, "PRAGMA synchronous = EXTRA");
 }
 
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* WAL lets readers look on while we write. It needs shared memory: where that is not to be had, the old journal does. */
 enum mgb_status mgb_store_journal_choose(struct mgb_store *store, const struct mgb_schema *schema)
 {
@@ -117,15 +126,25 @@ enum mgb_status mgb_store_journal_choose(struct mgb_store *store, const struct m
     if (strcmp(mode, "wal") != 0)
         return journal_old(store, NULL);
     store->wal = true;
+    store->synced_ms = monotonic_ms();
+    store->sync_every_ms = SYNC_EVERY_MS;
     return mgb_sql_run(&store->sql, "PRAGMA synchronous = NORMAL");
 }
 
-void mgb_store_sync_commits(struct mgb_store *store, bool sync)
+/* Runs of a moment follow each other faster than a disk can be waited for. A failure leaves the setting as it was. */
+void mgb_store_sync_begin(struct mgb_store *store)
 {
-    if (store->wal) /* a failure leaves the setting as it was */
-        sqlite3_exec(store->sql.handle,
-                     sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL", NULL, NULL,
-                     NULL);
+    int64_t now_ms = monotonic_ms();
+    if (!store->wal || now_ms - store->synced_ms < store->sync_every_ms)
+        return;
+    store->synced_ms = now_ms;
+    sqlite3_exec(store->sql.handle, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+}
+
+void mgb_store_sync_end(struct mgb_store *store)
+{
+    if (store->wal)
+        sqlite3_exec(store->sql.handle, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
 }
 
 /* ---- checkpoints ---- */

@@ -26,10 +26,11 @@ struct mgb_store {
     bool lock_is_kept;   /* by mgb_store_hold, over several transactions */
     int64_t blocked_ms;  /* how long the present wait for another program's transaction lasts */
     atomic_bool blocked; /* such a wait lasts longer than people notice; read by other threads */
-    bool wal;         /* the journal in use; else the old one */
-    bool wal_refused; /* by the file system, found when opening */
-    bool held;        /* a reader keeps the log from shrinking */
-    int log_frames;   /* in the log after the last commit, since the last checkpoint */
+    bool wal;            /* the journal in use; else the old one */
+    bool wal_refused;    /* by the file system, found when opening */
+    bool held;           /* a reader keeps the log from shrinking */
+    int64_t synced_ms, sync_every_ms; /* monotonic; when a commit last waited for the disk */
+    int log_frames; /* in the log after the last commit, since the last checkpoint */
     char warning[256];
     char incomplete[256]; /* why the log of the active runs has gaps; "": it has none */
 };
@@ -52,8 +53,10 @@ bool mgb_store_wal_refused(const struct mgb_store *store);
 enum mgb_status mgb_store_journal_alone(struct mgb_store *store, const struct mgb_schema *schema);
 enum mgb_status mgb_store_journal_choose(struct mgb_store *store, const struct mgb_schema *schema);
 
-/* Whether a commit waits until the disk has it, and with it all commits before. The old journal always does. */
-void mgb_store_sync_commits(struct mgb_store *store, bool sync);
+/* Around a transaction whose commit waits until the disk has it, and with it all commits before; at most one a second
+ * does. The old journal always waits. */
+void mgb_store_sync_begin(struct mgb_store *store);
+void mgb_store_sync_end(struct mgb_store *store);
 
 /* From now on a full log is moved into the file by mgb_store_checkpoint_if_due, outside transactions. */
 void mgb_store_checkpoint_watch(struct mgb_store *store);

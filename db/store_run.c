@@ -248,11 +248,11 @@ enum mgb_status mgb_store_finish_run(struct mgb_store *store, int64_t run, enum 
     if (index < 0 || outcome == MGB_OUTCOME_RUNNING)
         return mgb_fail(MGB_STATE, "%s: run %lld is not active here, or ends as running",
                         store->sql.path, (long long)run);
-    mgb_store_sync_commits(store, true);
+    mgb_store_sync_begin(store);
     enum mgb_status status = mgb_store_begin(store, __func__);
     if (status == MGB_OK)
         status = mgb_store_end(store, run_end(store, run, outcome, message));
-    mgb_store_sync_commits(store, false);
+    mgb_store_sync_end(store);
     run_deactivate(store, index);
     return status;
 }
