@@ -183,8 +183,9 @@ static enum mgb_status group_print(const struct mgb_scaled_list *list, const str
                        "\n  " MGB_SCALING_EPOCH_TEXT,
                        ""));
     putchar('\n');
-    MGB_TRY(view_print(&split, list, one->group, MGB_SCALING_SPLIT_TEXT,
-                       "speed-up: no placement of several GPUs was measured with one GPU beside it"));
+    MGB_TRY(
+        view_print(&split, list, one->group, MGB_SCALING_SPLIT_TEXT,
+                   "speed-up: no placement of several GPUs was measured with one GPU beside it"));
     putchar('\n');
     return view_print(
         &exchange, list, one->group, MGB_SCALING_EXCHANGE_TEXT,
