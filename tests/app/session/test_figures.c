@@ -185,7 +185,8 @@ static void a_session_steps_exactly_and_judges_by_the_rule_so_far(void **state)
         assert_null(figures.stop_reason);
     }
     assert_ok(work.services.figures(session, &figures));
-    assert_int_equal(figures.warmup_steps, 12); /* a quarter at most */
+    assert_in_range(figures.warmup_steps, 11,
+                    12); /* a quarter at most; the floor, when steps are slow */
     work.services.close(session);
     all_same(&figures, *state);
     work_close(&work);
