@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct plot_kind plot_kinds[] = {{"placement", false, plot_placement, NULL},
-                                       {"scaling", false, plot_scaling, NULL},
-                                       {"batch", false, plot_batch, NULL},
-                                       {"memory", true, NULL, plot_memory},
-                                       {"phases", true, NULL, plot_phases},
-                                       {NULL, false, NULL, NULL}};
+const struct plot_kind plot_kinds[] = {
+    {"placement", false, plot_placement, NULL}, {"scaling", false, plot_scaling, NULL},
+    {"batch", false, plot_batch, NULL},         {"memory", true, NULL, plot_memory},
+    {"phases", true, NULL, plot_phases},        {NULL, false, NULL, NULL}};
 
 static const struct plot_kind *kind_find(const char *name)
 {
@@ -43,7 +41,8 @@ static enum mgb_status picture_show(const struct mgb_invocation *in,
 {
     const char *file = mgb_cli_find_flag(in, "--file");
     struct mgb_text_style style = mgb_text_style_find();
-    return file ? mgb_picture_write(picture, file, size) : mgb_picture_print(picture, &style, stdout);
+    return file ? mgb_picture_write(picture, file, size)
+                : mgb_picture_print(picture, &style, stdout);
 }
 
 static enum mgb_status picture_make(const struct mgb_invocation *in, const char *database,
@@ -85,10 +84,9 @@ static int plot_run(struct mgb_invocation *in)
     enum mgb_status status =
         database ? picture_make(in, database, kind, &size) : mgb_cli_no_database();
     free(database);
-    return status == MGB_OK
-               ? MGB_EXIT_OK
-               : mgb_cli_complain(in, mgb_cli_refusal_code(status), "plot %s: %s", kind->name,
-                                  mgb_message_get());
+    return status == MGB_OK ? MGB_EXIT_OK
+                            : mgb_cli_complain(in, mgb_cli_refusal_code(status), "plot %s: %s",
+                                               kind->name, mgb_message_get());
 }
 
 static const struct mgb_example examples[] = {

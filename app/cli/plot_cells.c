@@ -146,8 +146,7 @@ static enum mgb_status row_take(void *context, const struct mgb_value *values, i
         figures_take(&cell, values);
         good = batches_fill(&cell) && plot_places_fill(&cell);
     }
-    struct plot_cell *all =
-        good ? realloc(cells->all, (cells->count + 1) * sizeof *all) : NULL;
+    struct plot_cell *all = good ? realloc(cells->all, (cells->count + 1) * sizeof *all) : NULL;
     if (!all) {
         cell_done(&cell);
         return no_memory();
@@ -279,8 +278,10 @@ static enum mgb_status selection_load(struct plot_cells *out, struct mgb_reader 
     enum mgb_status status = MGB_OK;
     for (size_t i = chosen.count; status == MGB_OK && i-- > 0;) { /* newest first */
         struct mgb_value id = {.kind = MGB_VALUE_INT,
-                               .integer = whole ? chosen.segments[i].run : chosen.segments[i].segment};
-        status = rows_query(out, reader, whole ? "s.run_id = ? ORDER BY s.id DESC" : "s.id = ?", &id);
+                               .integer =
+                                   whole ? chosen.segments[i].run : chosen.segments[i].segment};
+        status =
+            rows_query(out, reader, whole ? "s.run_id = ? ORDER BY s.id DESC" : "s.id = ?", &id);
     }
     mgb_selection_done(&chosen);
     return status;
@@ -295,8 +296,9 @@ static enum mgb_status cells_read(struct plot_cells *out, struct mgb_reader *rea
     if (!model && words)
         return selection_load(out, reader, words);
     if (!model)
-        return mgb_fail(MGB_MISSING, "there are no runs in the results database yet; the first one: "
-                                     "mgbench run mlp");
+        return mgb_fail(MGB_MISSING,
+                        "there are no runs in the results database yet; the first one: "
+                        "mgbench run mlp");
     struct mgb_value name = {.kind = MGB_VALUE_TEXT, .text = model, .size = strlen(model)};
     enum mgb_status status =
         rows_query(out, reader,

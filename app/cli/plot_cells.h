@@ -31,7 +31,8 @@ struct plot_cell {
     int older;     /* segments of the same placement that are left out, for there are newer ones */
     int64_t sweep; /* of the newest; 0: none */
     int64_t gpus, batch_per_gpu, global_batch, steps; /* steps: timed, of each repetition */
-    double ms, low_ms, high_ms; /* median step time, of several the mean of the medians; NaN: none */
+    double ms, low_ms,
+        high_ms; /* median step time, of several the mean of the medians; NaN: none */
     bool oom, simulated, oversubscribed, unsteady;
 };
 

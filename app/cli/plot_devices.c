@@ -11,7 +11,7 @@ struct parts { /* of one segment, while rows come */
     double unit;   /* bytes or ns of a unit of the axis */
     double widest; /* longest row so far */
     bool measured;
-    FILE *beside; /* what does not fit on the axis, in words */
+    FILE *beside;          /* what does not fit on the axis, in words */
     double fullest;        /* bytes of the fullest GPU, by the plan */
     char fullest_name[40]; /* of it */
 };
@@ -37,8 +37,9 @@ static int row_find(struct mgb_chart *chart, const char *name)
 }
 
 /* All categories of memory, in the order of the stack; the same colour everywhere. */
-static const char *const categories[] = {"weights", "replicas",  "gradients", "activations", "slots",
-                                         "workspace", "merge", "leftover",  "input"};
+static const char *const categories[] = {"weights",     "replicas", "gradients",
+                                         "activations", "slots",    "workspace",
+                                         "merge",       "leftover", "input"};
 /* Those that compute stand first. */
 static const char *const phases[] = {"forward", "backward", "update", "fetch",
                                      "join",    "sum",      "input",  "wait"};
@@ -90,7 +91,8 @@ static enum mgb_status memory_row(void *context, const struct mgb_value *v, int 
     mgb_chart_add_point(p->chart, series, row_find(p->chart, planned), number_of(&v[2]) / p->unit,
                         NAN, NAN);
     if (p->measured)
-        mgb_chart_add_point(p->chart, series, row_find(p->chart, measured), peak / p->unit, NAN, NAN);
+        mgb_chart_add_point(p->chart, series, row_find(p->chart, measured), peak / p->unit, NAN,
+                            NAN);
     return MGB_OK;
 }
 
@@ -115,8 +117,7 @@ static enum mgb_status capacity_row(void *context, const struct mgb_value *v, in
             fprintf(p->beside, ". Capacity of %s: %s, beyond the axis", text_of(&v[0]),
                     mgb_format_bytes(size, sizeof size, (long long)capacity));
         if (peak > 0)
-            mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, peak / p->unit,
-                               "peak of the device");
+            mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, peak / p->unit, "peak of the device");
     }
     return MGB_OK;
 }
@@ -161,7 +162,9 @@ static enum mgb_status memory_read(struct parts *p, struct mgb_reader *reader, i
                         " coalesce(peak_bytes, 0))) AS n, count(peak_bytes) AS m FROM memory"
                         " WHERE segment_id = ? GROUP BY device)",
                         segment, most, scale_row));
-    p->unit = most[0] >= 4 * 1073741824.0 ? 1073741824.0 : most[0] >= 1048576.0 ? 1048576.0 : 1024.0;
+    p->unit = most[0] >= 4 * 1073741824.0 ? 1073741824.0
+              : most[0] >= 1048576.0      ? 1048576.0
+                                          : 1024.0;
     p->measured = most[1] > 0;
     p->widest = most[0] / p->unit;
     if (most[0] <= 0)
@@ -197,7 +200,9 @@ static enum mgb_status memory_draw(struct mgb_picture *picture, const struct plo
     p.chart->failed = fclose(p.beside) != 0 || p.chart->failed;
     panel_title(p.chart, cells, cell, beside);
     mgb_picture_say(&p.chart->y_label, &p.chart->failed, "memory, %s (lower is better)",
-                    p.unit > 1e9 ? "GiB" : p.unit > 1e6 ? "MiB" : "KiB");
+                    p.unit > 1e9   ? "GiB"
+                    : p.unit > 1e6 ? "MiB"
+                                   : "KiB");
     free(beside);
     *drawn = status == MGB_OK && most[0] > 0;
     return status;
@@ -284,8 +289,9 @@ static enum mgb_status panels_draw(struct mgb_picture *out, const struct plot_ce
     }
     if (out->count > 0)
         return MGB_OK;
-    return mgb_fail(MGB_MISSING, "nothing of this is recorded for run %lld of %s; to measure it "
-                                 "anew: mgbench run %s",
+    return mgb_fail(MGB_MISSING,
+                    "nothing of this is recorded for run %lld of %s; to measure it "
+                    "anew: mgbench run %s",
                     (long long)cells->all[0].run, cells->all[0].values[PLOT_MODEL],
                     cells->all[0].values[PLOT_MODEL]);
 }

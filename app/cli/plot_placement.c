@@ -57,7 +57,8 @@ static const struct plot_cell *single_find(const struct plot_cells *cells,
         const struct plot_cell *c = &cells->all[i];
         if (c->gpus == 1 && !c->oom && plot_same_subject(c, cell) &&
             plot_same(c, cell, PLOT_BATCH_MODE) &&
-            (weak ? c->batch_per_gpu == cell->batch_per_gpu : c->global_batch == cell->global_batch))
+            (weak ? c->batch_per_gpu == cell->batch_per_gpu
+                  : c->global_batch == cell->global_batch))
             return c;
     }
     return NULL;

@@ -197,10 +197,11 @@ enum mgb_status plot_scaling(struct mgb_picture *out, const struct plot_cells *c
         }
     plot_panels_done(&panels);
     if (status == MGB_OK && drawn == 0)
-        return mgb_fail(MGB_MISSING,
-                        "scaling needs one batch on several numbers of GPUs, and %s is not measured "
-                        "so; to do it: mgbench -e scaling.lua --model %s --gpus 1,2,4",
-                        cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
+        return mgb_fail(
+            MGB_MISSING,
+            "scaling needs one batch on several numbers of GPUs, and %s is not measured "
+            "so; to do it: mgbench -e scaling.lua --model %s --gpus 1,2,4",
+            cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
     plot_title(out, "Throughput by number of GPUs", cells);
     mgb_picture_say(&out->subtitle, &out->failed,
                     "Higher is better. Point: global batch / median step; stroke: its 95 %% "
@@ -213,8 +214,8 @@ enum mgb_status plot_scaling(struct mgb_picture *out, const struct plot_cells *c
 }
 
 static const enum plot_dimension batch_fixed[] = {
-    PLOT_MODEL,      PLOT_OPTIONS,       PLOT_MACHINE,     PLOT_BACKEND, PLOT_PRECISION,
-    PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
+    PLOT_MODEL,     PLOT_OPTIONS,    PLOT_MACHINE,       PLOT_BACKEND,
+    PLOT_PRECISION, PLOT_BATCH_MODE, PLOT_BATCH_PER_GPU, PLOT_GLOBAL_BATCH};
 static const enum plot_dimension batch_always[] = {PLOT_GPUS};
 
 /* The edge of a series is the smallest batch that did not fit. */
@@ -242,7 +243,8 @@ static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cel
                        const struct plot_panel *panel, size_t *lonely)
 {
     struct mgb_chart *chart = mgb_picture_add(picture, MGB_CHART_LINES);
-    struct plot_scope scope = {cells, panel->members, panel->count, batch_always, batch_fixed, 1, 8};
+    struct plot_scope scope = {cells, panel->members, panel->count, batch_always, batch_fixed, 1,
+                               8};
     char *prefix = plot_prefix(cells, &cells->all[panel->members[0]]);
     const struct plot_cell *best = NULL;
     *lonely += lonely_drop(&scope, panel->members);
@@ -294,10 +296,11 @@ enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cel
             batch_draw(out, cells, &panels.all[i], &lonely);
     plot_panels_done(&panels);
     if (drawn == 0)
-        return mgb_fail(MGB_MISSING,
-                        "throughput by batch needs several batches, and %s is measured with one; to "
-                        "do it: mgbench -e batch.lua --model %s",
-                        cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
+        return mgb_fail(
+            MGB_MISSING,
+            "throughput by batch needs several batches, and %s is measured with one; to "
+            "do it: mgbench -e batch.lua --model %s",
+            cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
     plot_title(out, "Throughput by batch", cells);
     char left[80] = "";
     if (lonely > 0)

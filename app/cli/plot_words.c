@@ -19,10 +19,10 @@ enum { /* the details that are looked into here, in the order of plot_cells.c */
 };
 
 static const char *const detail_names[PLOT_DIMENSIONS - PLOT_FIRST_DETAIL] = {
-    "cpu_relocation", "cpu_merge", "weights_at", "join_at",    "loss_at",     "sum_at",
-    "update_at",      "gpus",      "threads",    "gpu_memory", "relocation",  "allreduce",
-    "bucket_mib",     "overlap",   "wire_type",  "staged",     "stale",       "peer_access",
-    "pinned",         "graph",     "bn",         "recompute",  "logical",     "hosts",
+    "cpu_relocation", "cpu_merge", "weights_at", "join_at",    "loss_at",    "sum_at",
+    "update_at",      "gpus",      "threads",    "gpu_memory", "relocation", "allreduce",
+    "bucket_mib",     "overlap",   "wire_type",  "staged",     "stale",      "peer_access",
+    "pinned",         "graph",     "bn",         "recompute",  "logical",    "hosts",
     "optimizer",      "data"};
 
 bool plot_same(const struct plot_cell *a, const struct plot_cell *b, enum plot_dimension dimension)
@@ -60,9 +60,7 @@ bool plot_places_fill(struct plot_cell *cell)
     char first[32], **v = cell->values;
     int length;
     first_gpu(first, v[GPU_LIST]);
-    const char *weights = v[WEIGHTS_AT]              ? v[WEIGHTS_AT]
-                          : is(v[RELOCATION], "1") ? "/cpu:0"
-                                                   : first;
+    const char *weights = v[WEIGHTS_AT] ? v[WEIGHTS_AT] : is(v[RELOCATION], "1") ? "/cpu:0" : first;
     const char *sum = v[SUM_AT] ? v[SUM_AT] : is(v[MERGE], "0") ? first : "/cpu:0";
     const char *join = v[JOIN_AT] && is(v[PLOT_STRATEGY], "outputs") ? v[JOIN_AT] : sum;
     if (is(v[PLOT_STRATEGY], "allreduce"))
@@ -101,9 +99,9 @@ char *plot_subject(const struct plot_cells *cells, const struct plot_cell *cell)
 {
     char *text, *options = cell->values[PLOT_OPTIONS];
     bool plain = !options || !options_tell(cells, cell);
-    if (asprintf(&text, "%s%s%s on %s, %s (backend %s)", cell->values[PLOT_MODEL],
-                 plain ? "" : " ", plain ? "" : options, cell->values[PLOT_MACHINE],
-                 plot_device_word(cell), cell->values[PLOT_BACKEND]) < 0)
+    if (asprintf(&text, "%s%s%s on %s, %s (backend %s)", cell->values[PLOT_MODEL], plain ? "" : " ",
+                 plain ? "" : options, cell->values[PLOT_MACHINE], plot_device_word(cell),
+                 cell->values[PLOT_BACKEND]) < 0)
         return NULL;
     return text;
 }

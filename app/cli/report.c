@@ -145,7 +145,8 @@ const struct mgb_command mgb_command_report = {
     .summary = "one self-contained HTML page: verdicts, pictures, tables, environment",
     .help =
         "Writes DIR/index.html; DIR is made, an older page is replaced when the new one is whole.\n"
-        "The page needs nothing else: pictures are inside (gnuplot draws them; without it they are\n"
+        "The page needs nothing else: pictures are inside (gnuplot draws them; without it they "
+        "are\n"
         "of characters), and no script. Which runs: as mgbench plot takes them.\n"
         "\n"
         "exit codes: 1 the page cannot be written, 2 wrong words, 4 no such runs\n",

@@ -82,10 +82,10 @@ static enum mgb_status table_print(const struct report *r, const char *const *he
 
 enum mgb_status report_environment(const struct report *r)
 {
-    static const char *const machines[] = {"machine", "processor", "cores",    "threads", "memory",
+    static const char *const machines[] = {"machine", "processor", "cores",     "threads", "memory",
                                            "system",  "kernel",    "simulated", "source",  NULL};
-    static const char *const devices[] = {"machine", "backend", "device", "kind", "product",
-                                          "memory",  "driver",  NULL};
+    static const char *const devices[] = {"machine", "backend", "device", "kind",
+                                          "product", "memory",  "driver", NULL};
     static const char *const programs[] = {"mgbench", "libraries and drivers", "settings", "runs",
                                            NULL};
     report_element(r->out, "h2", "Environment");
@@ -106,14 +106,13 @@ enum mgb_status report_environment(const struct report *r)
                        " replace(json_remove(r.environment, '$.load_average'), ',\"', ', \"'),"
                        " count(DISTINCT r.id)"
                        " FROM run r JOIN segment s ON s.run_id = r.id WHERE s.id IN ",
-                       " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
-                       -1);
+                       " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3", -1);
 }
 
 enum mgb_status report_commands(const struct report *r)
 {
-    static const char *const head[] = {"command", "script's digest", "runs", "from, UTC", "to, UTC",
-                                       NULL};
+    static const char *const head[] = {"command",   "script's digest", "runs",
+                                       "from, UTC", "to, UTC",         NULL};
     report_element(r->out, "h2", "Commands that made these measurements");
     return table_print(r, head,
                        "SELECT r.command, r.script_digest, count(DISTINCT r.id),"
@@ -126,11 +125,13 @@ enum mgb_status report_commands(const struct report *r)
 void report_words(FILE *out)
 {
     static const char *const words[][2] = {
-        {"step", "one forward and backward pass over a global batch, exchange and update, timed from "
-                 "start to end on the host's clock. Warm-up steps are left out of every figure."},
+        {"step",
+         "one forward and backward pass over a global batch, exchange and update, timed from "
+         "start to end on the host's clock. Warm-up steps are left out of every figure."},
         {"step, ms", "the median of the timed steps; of several runs the mean of their medians."},
-        {"[low, high]", "the 95 % interval of that: block bootstrap, runs first and blocks of steps "
-                        "within them, because neighbouring steps are alike."},
+        {"[low, high]",
+         "the 95 % interval of that: block bootstrap, runs first and blocks of steps "
+         "within them, because neighbouring steps are alike."},
         {"faster, slower, same, undecided",
          "the whole interval of the ratio lies below, above or within the noise floor; or none of "
          "these. Refused: the figures may not be compared."},
@@ -140,8 +141,10 @@ void report_words(FILE *out)
          "the devices where the master weights live, where the towers' outputs are joined, where "
          "gradients are summed; merge: both at once."},
         {"outputs, gradients, allreduce, independent",
-         "strategies: one loss over the joined outputs; each tower's own loss and summed gradients; "
-         "weights on every GPU and all-reduced gradients; no exchange at all, as the measure of what "
+         "strategies: one loss over the joined outputs; each tower's own loss and summed "
+         "gradients; "
+         "weights on every GPU and all-reduced gradients; no exchange at all, as the measure of "
+         "what "
          "exchanging costs."},
         {"exposed", "the time of a phase during which its device computes nothing else."},
         {"backend host", "CPU devices that stand for GPUs: real training, real copies, no GPU."},

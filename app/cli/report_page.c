@@ -131,7 +131,8 @@ static void measurement_print(const struct report *r, const struct plot_cell *ce
                       interval ? mgb_plot_number(low, cell->low_ms) : "", interval ? ", " : "",
                       interval ? mgb_plot_number(high, cell->high_ms) : "", interval ? "]" : "");
         report_figure(out, "%dx%lld", cell->count, (long long)cell->steps);
-        report_figure(out, "%s", mgb_plot_number(rate, (double)cell->global_batch / cell->ms * 1e3));
+        report_figure(out, "%s",
+                      mgb_plot_number(rate, (double)cell->global_batch / cell->ms * 1e3));
     }
     remarks_print(out, cell);
     fputs("</tr>\n", out);
@@ -140,15 +141,17 @@ static void measurement_print(const struct report *r, const struct plot_cell *ce
 void report_measurements(const struct report *r)
 {
     static const char *const head[] = {
-        "run",      "model",  "machine", "backend", "GPUs",   "global batch", "scaling",
-        "strategy", "places", "step, ms [95 %]",    "runs x steps", "examples/s",   "remarks", NULL};
+        "run",          "model",      "machine",  "backend", "GPUs",
+        "global batch", "scaling",    "strategy", "places",  "step, ms [95 %]",
+        "runs x steps", "examples/s", "remarks",  NULL};
     report_element(r->out, "h2", "Measurements");
     report_table_begin(r->out, head);
     for (size_t i = 0; i < r->cells->count; i++)
         measurement_print(r, &r->cells->all[i]);
     report_table_end(r->out);
-    report_element(r->out, "p", "Equal placements are one row: the mean of their runs' median steps. "
-                                "examples/s: global batch over that time.");
+    report_element(r->out, "p",
+                   "Equal placements are one row: the mean of their runs' median steps. "
+                   "examples/s: global batch over that time.");
 }
 
 static enum mgb_status head_print(const struct report *r)
@@ -186,5 +189,6 @@ enum mgb_status report_page(const struct report *r)
     MGB_TRY(report_commands(r));
     report_words(r->out);
     report_page_end(r->out);
-    return ferror(r->out) ? mgb_fail(MGB_IO, "writing a report failed (is the disk full?)") : MGB_OK;
+    return ferror(r->out) ? mgb_fail(MGB_IO, "writing a report failed (is the disk full?)")
+                          : MGB_OK;
 }

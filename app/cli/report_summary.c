@@ -84,8 +84,8 @@ static bool panel_pairs(struct pairs *p, const struct plot_cells *cells,
             continue;
         p->base[p->count] = &cells->all[panel->members[base]];
         p->cell[p->count] = cell;
-        bool good = side_fill(&p->a[p->count], p->base[p->count]) &&
-                    side_fill(&p->b[p->count], cell);
+        bool good =
+            side_fill(&p->a[p->count], p->base[p->count]) && side_fill(&p->b[p->count], cell);
         p->count++;
         if (!good)
             return false;
@@ -116,8 +116,8 @@ static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot
     fputs("<tr>", out);
     report_cell(out, label);
     report_figure(out, "%s", time);
-    report_figure(out, "%s [%s, %s]", mgb_plot_number(ratio, c->ratio), mgb_plot_number(low, c->low),
-                  mgb_plot_number(high, c->high));
+    report_figure(out, "%s [%s, %s]", mgb_plot_number(ratio, c->ratio),
+                  mgb_plot_number(low, c->low), mgb_plot_number(high, c->high));
     fprintf(out, "<td><strong>%s</strong>%s", verdict, why == reason && *why ? ": " : "");
     report_text(out, why);
     fputs("</td></tr>\n", out);
@@ -216,8 +216,9 @@ enum mgb_status report_summary(const struct report *r)
         if (pairs.count > 0)
             verdicts_count(r->out, &pairs);
         else
-            report_element(r->out, "p", "No two placements of the same work are measured here: "
-                                        "nothing to compare.");
+            report_element(r->out, "p",
+                           "No two placements of the same work are measured here: "
+                           "nothing to compare.");
         for (size_t i = 0; i < panels.count; i++)
             if (has_pairs(&pairs, &r->cells->all[panels.all[i].members[0]]))
                 panel_print(r, &panels.all[i], &pairs);

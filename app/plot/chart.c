@@ -71,7 +71,8 @@ static void *list_grow(void *list, size_t count, size_t size)
 
 struct mgb_chart *mgb_picture_add(struct mgb_picture *picture, enum mgb_chart_kind kind)
 {
-    struct mgb_chart **panels = list_grow(picture->panels, picture->count, sizeof(struct mgb_chart *));
+    struct mgb_chart **panels =
+        list_grow(picture->panels, picture->count, sizeof(struct mgb_chart *));
     struct mgb_chart *chart = calloc(1, sizeof *chart);
     if (panels)
         picture->panels = panels;

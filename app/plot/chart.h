@@ -57,7 +57,8 @@ struct mgb_chart {
 };
 
 struct mgb_picture {
-    char *title, *subtitle, *note; /* above, below it, at the foot; sentences, wrapped by the writers */
+    char *title, *subtitle,
+        *note; /* above, below it, at the foot; sentences, wrapped by the writers */
     struct mgb_chart **panels;
     size_t count;
     struct mgb_chart spare; /* stands in for a panel that memory did not suffice for */

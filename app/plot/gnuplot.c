@@ -25,8 +25,8 @@ enum mgb_status mgb_picture_size_read(struct mgb_picture_size *out, const char *
     if (end != text && *end == 'x' && end[1] >= '0' && end[1] <= '9')
         height = strtol(end + 1, &end, 10);
     if (*end || width < 200 || width > 10000 || height < 200 || height > 10000)
-        return mgb_fail(MGB_INVALID, "size: pixels expected as 900x500, each 200 to 10000, got '%s'",
-                        text);
+        return mgb_fail(MGB_INVALID,
+                        "size: pixels expected as 900x500, each 200 to 10000, got '%s'", text);
     *out = (struct mgb_picture_size){(int)width, (int)height};
     return MGB_OK;
 }
@@ -138,7 +138,8 @@ static void terminal_put(const struct mgb_sheet *sheet, enum mgb_picture_format 
     fputs("set encoding utf8\nset decimalsign '.'\n", sheet->out);
     switch (format) {
     case MGB_PICTURE_SVG:
-        fprintf(sheet->out, "set terminal svg size %d,%d font '%s' noenhanced background '#ffffff'\n",
+        fprintf(sheet->out,
+                "set terminal svg size %d,%d font '%s' noenhanced background '#ffffff'\n",
                 sheet->width, sheet->height, font);
         return;
     case MGB_PICTURE_PNG: /* cairo counts in points, 4/3 of a pixel */
@@ -169,8 +170,8 @@ enum mgb_status mgb_gnuplot_script(const struct mgb_picture *picture,
         double left = EDGE + (double)(i % (size_t)columns) * (width + GAP);
         if (i > 0)
             fputs("reset\n", out);
-        double height = panel_draw(&sheet, picture->panels[i],
-                                   (struct mgb_box){left, top, left + width, 0}, i);
+        double height =
+            panel_draw(&sheet, picture->panels[i], (struct mgb_box){left, top, left + width, 0}, i);
         tallest = height > tallest ? height : tallest;
         if ((i + 1) % (size_t)columns == 0 || i + 1 == picture->count) {
             top += tallest;

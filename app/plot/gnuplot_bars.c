@@ -117,8 +117,9 @@ static void series_put(const struct bars *b, size_t series, size_t number)
     for (size_t i = 0; i < s->count; i++) {
         double half, middle = bar_middle(chart, series, s->points[i].x, &half);
         double before = stack_before(chart, series, s->points[i].x), y = s->points[i].y;
-        numbers_put(b->sheet, 6,
-                    (double[]){before + y / 2, middle, before, before + y, middle - half, middle + half});
+        numbers_put(
+            b->sheet, 6,
+            (double[]){before + y / 2, middle, before, before + y, middle - half, middle + half});
     }
     fputs("\nEOD\n", b->sheet->out);
 }

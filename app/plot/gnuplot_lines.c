@@ -91,7 +91,8 @@ static int edge_words(const struct mgb_sheet *sheet, const struct mgb_chart_mark
         mgb_sheet_quote(sheet, at, length);
         fputs(" at first ", sheet->out);
         mgb_sheet_number(sheet, mark->x);
-        fprintf(sheet->out, ",graph 0.03 left rotate by 90 offset character %d.%d,0 front tc rgb '#B04000'\n",
+        fprintf(sheet->out,
+                ",graph 0.03 left rotate by 90 offset character %d.%d,0 front tc rgb '#B04000'\n",
                 -(9 + 15 * line) / 10, (9 + 15 * line) % 10);
     }
     return line;
@@ -137,10 +138,11 @@ static void plot_put(const struct mgb_sheet *sheet, const struct mgb_chart *char
             fprintf(sheet->out, " dt %d", look->dash);
         before = ", ";
         if (has_intervals(&chart->series[s]))
-            fprintf(sheet->out,
-                    ", $range%zu_%zu using 1:2:3:4 with vectors heads size screen 0.004,90 fixed lw "
-                    "1.5 lc rgb '%s'",
-                    number, s, look->line);
+            fprintf(
+                sheet->out,
+                ", $range%zu_%zu using 1:2:3:4 with vectors heads size screen 0.004,90 fixed lw "
+                "1.5 lc rgb '%s'",
+                number, s, look->line);
     }
     fputs(before[0] == ',' ? "\n" : "plot NaN\n", sheet->out);
 }

@@ -109,9 +109,9 @@ static enum mgb_status picture_draw(const struct mgb_picture *picture,
                                      "away for a picture of text");
     MGB_TRY(script_keep(&script, picture, format, size));
     int complaints = memfd_create("mgbench-gnuplot-errors", MFD_CLOEXEC);
-    enum mgb_status status = complaints >= 0 ? child_run(script, file, complaints)
-                                             : mgb_fail(MGB_IO, "starting gnuplot failed: %s",
-                                                        strerror(errno));
+    enum mgb_status status = complaints >= 0
+                                 ? child_run(script, file, complaints)
+                                 : mgb_fail(MGB_IO, "starting gnuplot failed: %s", strerror(errno));
     struct stat made;
     if (status == MGB_OK && (fstat(file, &made) != 0 || made.st_size == 0))
         status = failure_tell(complaints, 0);

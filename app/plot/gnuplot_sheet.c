@@ -5,10 +5,10 @@
 /* Okabe and Ito (2008), without their greens, reordered so that neighbours differ in lightness; lines are never so light
  * that white swallows them. */
 static const struct mgb_look looks[] = {
-    {"#0072B2", "#ffffff", "#0072B2", 1},  {"#E69F00", "#000000", "#E69F00", 2},
-    {"#56B4E9", "#000000", "#56B4E9", 4},  {"#333333", "#ffffff", "#333333", 3},
+    {"#0072B2", "#ffffff", "#0072B2", 1}, {"#E69F00", "#000000", "#E69F00", 2},
+    {"#56B4E9", "#000000", "#56B4E9", 4}, {"#333333", "#ffffff", "#333333", 3},
     {"#F0E442", "#000000", "#994F00", 5}, {"#CC79A7", "#000000", "#CC79A7", 1},
-    {"#BBBBBB", "#000000", "#888888", 2},  {"#5D3A9B", "#ffffff", "#5D3A9B", 4},
+    {"#BBBBBB", "#000000", "#888888", 2}, {"#5D3A9B", "#ffffff", "#5D3A9B", 4},
     {"#EEEEEE", "#000000", "#8C7A00", 3}};
 
 const struct mgb_look *mgb_look_get(int style)
@@ -149,7 +149,8 @@ static void swatch_draw(const struct mgb_sheet *sheet, const struct mgb_chart *c
     }
     if (!mgb_chart_is_bars(chart) && !entry->ideal) {
         char how[80];
-        snprintf(how, sizeof how, "point pt %d ps 0.9 lc rgb '%s'", mgb_look_shape(entry->series->style), look->line);
+        snprintf(how, sizeof how, "point pt %d ps 0.9 lc rgb '%s'",
+                 mgb_look_shape(entry->series->style), look->line);
         mgb_sheet_words(sheet, "", 0, x + 11, y, how);
     }
 }

@@ -12,7 +12,7 @@ struct bars {
     const struct mgb_chart *chart;
     bool utf8;
     int width, label, bar; /* columns: of a line, of the label, of the longest bar */
-    double most;    /* value of the longest bar */
+    double most;           /* value of the longest bar */
     FILE *out;
 };
 
@@ -150,8 +150,11 @@ static void legend_print(const struct bars *b)
         const struct mgb_chart_series *series = &b->chart->series[s];
         int width = mgb_plot_width(series->label) + 4;
         bool breaks = used > 0 && used + width > b->width;
-        fprintf(b->out, "%s%s %s", used == 0 ? "  " : breaks ? "\n  " : "  ", fill_of(b, series),
-                series->label);
+        fprintf(b->out, "%s%s %s",
+                used == 0 ? "  "
+                : breaks  ? "\n  "
+                          : "  ",
+                fill_of(b, series), series->label);
         used = breaks ? width : used + width;
     }
     fputc('\n', b->out);

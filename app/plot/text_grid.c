@@ -97,7 +97,9 @@ static void rows_print(const struct grid *g)
                                        : g->y.low + t * (g->y.high - g->y.low);
         bool tick = row % 7 == 0;
         fprintf(g->out, "%*s %s", GUTTER - 2, tick ? mgb_plot_number(number, value) : "",
-                g->utf8 ? tick ? "┤" : "│" : tick ? "+" : "|");
+                g->utf8 ? tick ? "┤" : "│"
+                : tick  ? "+"
+                        : "|");
         int last = g->columns - 1; /* no blanks at line ends */
         while (last >= 0 && g->cells[row * g->columns + last] == CELL_EMPTY)
             last--;

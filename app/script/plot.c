@@ -73,8 +73,7 @@ static void series_take(lua_State *L, struct mgb_chart *chart)
 static void mark_take(lua_State *L, struct mgb_chart *chart)
 {
     const char *kind = text_find(L, -1, "kind"), *label = text_find(L, -1, "label");
-    mgb_chart_add_mark(chart,
-                       kind && strcmp(kind, "note") == 0 ? MGB_MARK_NOTE : MGB_MARK_EDGE,
+    mgb_chart_add_mark(chart, kind && strcmp(kind, "note") == 0 ? MGB_MARK_NOTE : MGB_MARK_EDGE,
                        number_find(L, -1, "x"), number_find(L, -1, "y"), label ? label : "");
 }
 

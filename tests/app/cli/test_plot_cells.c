@@ -157,7 +157,8 @@ static void what_places_do_not_tell_is_added(void **state)
     segment_put(&s, 9);
     s.effective.overlap = MGB_KNOWN_INT(0);
     segment_put(&s, 12);
-    expect_part(state, "placement", "tiny", "weights /gpu:0, merge /cpu:0, outputs, overlap default");
+    expect_part(state, "placement", "tiny",
+                "weights /gpu:0, merge /cpu:0, outputs, overlap default");
     expect_part(state, "placement", "tiny", "weights /gpu:0, merge /cpu:0, gradients, overlap 0");
 }
 

@@ -92,8 +92,9 @@ static void the_size_is_the_one_that_was_asked_for(void **state)
     char *script = script_make(MGB_PICTURE_PNG, &size);
     expect(script, "set terminal pngcairo size 700,1500 ");
     free(script);
-    static const char *const wrong[] = {"", "700", "700x", "x500", "700x5", "7e2x500", "700x500px",
-                                        "-700x500", "99999x500", "700x-500", "700x 500"};
+    static const char *const wrong[] = {"",          "700",      "700x",      "x500",
+                                        "700x5",     "7e2x500",  "700x500px", "-700x500",
+                                        "99999x500", "700x-500", "700x 500"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(mgb_picture_size_read(&size, wrong[i]), MGB_INVALID);
 }
@@ -239,7 +240,8 @@ static void what_gnuplot_complains_of_is_the_message(void **state)
     struct mgb_picture picture;
     char *path = strdup(getenv("PATH")), changed[4096];
     FILE *program = fopen(path_of("gnuplot"), "w");
-    fputs("#!/bin/sh\ncat >/dev/null\necho '\"-\", line 3: undefined thing' >&2\nexit 1\n", program);
+    fputs("#!/bin/sh\ncat >/dev/null\necho '\"-\", line 3: undefined thing' >&2\nexit 1\n",
+          program);
     fclose(program);
     chmod(path_of("gnuplot"), 0755);
     snprintf(changed, sizeof changed, "%s:%s", folder, path);
