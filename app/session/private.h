@@ -22,6 +22,7 @@ struct mgb_hub {
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
     struct script_session *sessions;  /* open ones */
     bool crowded;                     /* too many towers for the cores: told */
+    char file_warning[256];           /* what was told last of the results file */
     char cell[200];                   /* the line of progress that a script last gave */
     const char *automatic;            /* the backend that "auto" is here; NULL: not known yet */
     struct mgb_hub_sweep {

@@ -175,6 +175,7 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
     if (outcome == MGB_OUTCOME_OK)
         mgb_session_warn_figures(session);
     mgb_session_warn_traced(session);
+    mgb_session_warn_file(session);
     if (!session->segment_id)
         return MGB_OK;
     int64_t warm =

@@ -5,11 +5,16 @@
 #include <string.h>
 
 const struct mgb_remark mgb_remarks[] = {
-    {"crowded", "towers share cores"},         {"diverged", "the loss is not a number any more"},
-    {"idle", "a device computed nothing"},     {"not-steady", "step times never settled"},
-    {"noise", "the target noise was not met"}, {"traced", "tracing slowed timed steps"},
-    {"log", "recording kept steps waiting"},   {"resume", "points of a sweep are run again"},
-    {"script", "what else a script remarks"},  {NULL, NULL},
+    {"crowded", "towers share cores"},
+    {"diverged", "the loss is not a number any more"},
+    {"idle", "a device computed nothing"},
+    {"not-steady", "step times never settled"},
+    {"noise", "the target noise was not met"},
+    {"traced", "tracing slowed timed steps"},
+    {"log", "recording kept steps waiting, or its file is in trouble"},
+    {"resume", "points of a sweep are run again"},
+    {"script", "what else a script remarks"},
+    {NULL, NULL},
 };
 
 /* Whether the first `length` bytes are `name`. */

@@ -62,6 +62,8 @@ void mgb_session_warn_diverged(struct script_session *session);
 void mgb_session_warn_idle(struct script_session *session);
 /* At the end of a segment that came to its end: what its figures cannot be trusted for. */
 void mgb_session_warn_figures(struct script_session *session);
+/* What the recorder has to say of its file, such as who keeps its log from shrinking; told again when it changes. */
+void mgb_session_warn_file(struct script_session *session);
 void mgb_session_count_idle(struct script_session *session); /* starts over */
 
 /* placement_record.c: rows of both placements; texts live in `texts`. */

@@ -90,6 +90,20 @@ void mgb_session_warn_idle(struct script_session *session)
                          empty ? ": the batch has fewer rows than there are devices" : "");
 }
 
+void mgb_session_warn_file(struct script_session *session)
+{
+    struct mgb_hub *hub = session->hub;
+    struct mgb_recorder_state state;
+    if (!hub->recorder)
+        return;
+    mgb_recorder_get_state(&state, hub->recorder);
+    if (strcmp(state.warning, hub->file_warning) == 0)
+        return;
+    snprintf(hub->file_warning, sizeof hub->file_warning, "%s", state.warning);
+    if (state.warning[0])
+        mgb_session_warn(session, "log", "%s", state.warning);
+}
+
 void mgb_session_warn_figures(struct script_session *session)
 {
     struct script_figures f;
