@@ -14,6 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_THREAD__
+enum { DENSITY = 1 };
+#else
+enum { DENSITY = 3 }; /* how slowly the places that fail grow apart */
+#endif
+
 static atomic_llong calls, fails_at; /* 0: none fails */
 static atomic_llong failures;
 static atomic_bool lasting; /* all later ones fail too */
@@ -152,7 +158,7 @@ static void recorder_allocations_fail(const char *path, bool for_good, bool new_
     bool all = getenv("MGB_LONG") != NULL;
     int lives = 0;
     sqlite3_int64 kept = sqlite3_memory_used();
-    for (long long at = 1;; at += all ? 1 : 1 + at / 3) {
+    for (long long at = 1;; at += all ? 1 : 1 + at / DENSITY) {
         file_remove(path);
         if (!new_file)
             file_check(path, 0);
@@ -199,7 +205,7 @@ static void allocations_of_a_reader_fail(void **state)
     sqlite3_int64 kept = sqlite3_memory_used();
     struct mgb_query_sink sink = {.row = row_ignore};
     assert_int_equal(life_lead(*state), STEPS);
-    for (long long at = 1; failed; at += all ? 1 : 1 + at / 4) {
+    for (long long at = 1; failed; at += all ? 1 : 1 + at / DENSITY) {
         struct mgb_reader *reader;
         enum mgb_outcome outcome;
         atomic_store(&calls, 0);

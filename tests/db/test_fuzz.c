@@ -3,7 +3,9 @@
  * ten times both. */
 #include "tests/support/check.h"
 
+#include "db/load.h"
 #include "db/query.h"
+#include "db/select.h"
 #include "db/store.h"
 #include "tests/support/database.h"
 #include "tests/support/mutate.h"
@@ -106,6 +108,20 @@ static enum mgb_status row_touch(void *context, const struct mgb_value *values, 
     return MGB_OK;
 }
 
+/* As comparing does. */
+static void sides_load(struct mgb_reader *reader)
+{
+    struct mgb_selection selection;
+    struct mgb_loaded_side side;
+    int64_t segments[] = {1, 2};
+    if (judged(mgb_select(&selection, reader, "1,last~1,3.1")) == MGB_OK)
+        mgb_selection_done(&selection);
+    if (judged(mgb_side_load(&side, reader, segments, 2)) == MGB_OK)
+        mgb_side_done(&side);
+    if (judged(mgb_side_load_per_example(&side, reader, segments, 2)) == MGB_OK)
+        mgb_side_done(&side);
+}
+
 static bool file_ask(const char *path)
 {
     static const char *const questions[] = {"SELECT * FROM run_summary ORDER BY run_id DESC",
@@ -129,6 +145,7 @@ static bool file_ask(const char *path)
         (void)judged(mgb_query_run(reader, questions[i], NULL, 0, &sink));
     for (int64_t run = 1; run <= 4; run++)
         (void)judged(mgb_db_run_state(&outcome, reader, run));
+    sides_load(reader);
     mgb_reader_close(reader);
     return true;
 }

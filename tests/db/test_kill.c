@@ -1,4 +1,5 @@
-/* A writer killed at a random moment loses no acknowledged step and never the file. 20 kills; 200 with --long. */
+/* A writer killed at a random moment loses no acknowledged step and never the file. 20 kills; 200 with
+ * --long or MGB_LONG=1. */
 #include "tests/support/check.h"
 
 #include "db/query.h"
@@ -106,7 +107,7 @@ static void no_acknowledged_step_is_lost(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--long") == 0)
+    if (getenv("MGB_LONG") || (argc > 1 && strcmp(argv[1], "--long") == 0))
         kills = 200;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_acknowledged_step_is_lost, database_setup,
