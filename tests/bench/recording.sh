@@ -2,7 +2,7 @@
 # What recording costs a run: the same steps with their record and without, in turn, which must end at the same loss. A
 # ratio near 1 is wanted (wandb/wandb#8666: logging halves the step rate).
 #     tests/bench/recording.sh [BUILD FOLDER] [PAIRS] [BATCH] [STEPS] [GPUS]
-# MGB_BENCH_FIGURE: loop_ms (a step and what lies between it and the next; the default) or median_ms.
+# MGB_BENCH_FIGURE: loop_ms (a step and what lies between it and the next; the default), median_ms or cpu_ms.
 set -eu
 MGB_BENCH_FIGURE=${MGB_BENCH_FIGURE:-loop_ms}
 # shellcheck source=common.sh
