@@ -47,18 +47,20 @@ static bool ticks_read(long long *busy, long long *all)
     return got >= 5;
 }
 
-static void busy_warn(const struct mgb_invocation *in)
+static void busy_warn(struct mgb_cli_hub *hub)
 {
+    char line[160];
     long long busy[2], all[2];
     bool known = ticks_read(&busy[0], &all[0]);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     known = known && ticks_read(&busy[1], &all[1]) && all[1] > all[0];
     long long percent = known ? 100 * (busy[1] - busy[0]) / (all[1] - all[0]) : 0;
-    if (percent >= BUSY_PERCENT && !in->quiet)
-        mgb_cli_complain(in, 0,
-                         "warning: the machine is busy: other programs take %lld %% of its "
-                         "processors, so the noise found is theirs too [busy]",
-                         percent);
+    snprintf(line, sizeof line,
+             "the machine is busy: other programs take %lld %% of its processors, so the noise "
+             "found is theirs too",
+             percent);
+    if (percent >= BUSY_PERCENT && hub->services.remark)
+        hub->services.remark(hub->services.context, "busy", line);
 }
 
 /* ---- running ---- */
@@ -310,6 +312,7 @@ static int work_do(struct selftest *t)
     } else if (mgb_cli_hub_open(&hub, t->in, NULL, false) != MGB_OK) {
         mgb_cli_complain(t->in, code, "%s", mgb_message_get());
     } else {
+        busy_warn(&hub);
         code = mgb_cli_hub_close(&hub, script_run(t, &hub)); /* others may write from here on */
         if (code == MGB_EXIT_OK)
             code = noise_show(t, database);
@@ -336,7 +339,6 @@ static int selftest_run(struct mgb_invocation *in)
                          .comparisons = (int)count,
                          .repetitions = quick ? 3 : 5,
                          .steps = quick ? 25 : 60};
-    busy_warn(in);
     return work_do(&t);
 }
 

@@ -75,6 +75,18 @@ static void cell_tell(const struct sweep_job *job, const struct script_cell *cel
               *cell->message ? ": " : "", cell->message, times);
 }
 
+/* Before a crash these were told already, but for the one in which it happened. */
+static bool was_told(const struct sweep_job *job, const struct script_cell *cell)
+{
+    char point[256];
+    if (job->in->host.restarts == 0 || !cell->resumed || !job->in->host.point)
+        return false;
+    snprintf(point, sizeof point, "sweep %s, point %lld of %lld", cell->sweep,
+             (long long)cell->position, (long long)cell->total);
+    return strncmp(point, job->in->host.point, strlen(job->in->host.point)) !=
+           0; /* it may be cut */
+}
+
 static void cell_take(void *context, const struct script_cell *cell)
 {
     struct sweep_job *job = watching;
@@ -85,7 +97,7 @@ static void cell_take(void *context, const struct script_cell *cell)
         break;
     case SCRIPT_CELL_ENDS:
         outcome_count(job, cell);
-        if (!job->dry && (job->lines || !is(cell, "ok")))
+        if (!job->dry && (job->lines || !is(cell, "ok")) && !was_told(job, cell))
             cell_tell(job, cell);
         break;
     case SCRIPT_CELL_BEGINS:
@@ -126,10 +138,12 @@ static int job_finish(void *context, const struct mgb_invocation *in, int code)
                                 "'%s' is no sweep: it calls no mgb.sweep and gives back no table "
                                 "{ name =, model =, grid = }; a script is run by mgbench -e",
                                 in->words[0]);
+    char before[40] = ""; /* after a crash the cells of this very sweep are among them */
+    if (in->host.restarts == 0)
+        snprintf(before, sizeof before, "; %d of them done before", job->before);
     if (!job->dry && job->cells > 0)
-        line_tell(job, "%d cell%s: %d ok, %d out of memory, %d failed; %d of them done before",
-                  job->cells, job->cells == 1 ? "" : "s", job->ok, job->oom, job->failed,
-                  job->before);
+        line_tell(job, "%d cell%s: %d ok, %d out of memory, %d failed%s", job->cells,
+                  job->cells == 1 ? "" : "s", job->ok, job->oom, job->failed, before);
     return code == MGB_EXIT_OK && job->failed > 0 ? MGB_EXIT_FAILED : code;
 }
 

@@ -13,6 +13,8 @@ const struct mgb_remark mgb_remarks[] = {
     {"traced", "tracing slowed timed steps"},
     {"log", "recording kept steps waiting, or its file is in trouble"},
     {"resume", "points of a sweep are run again"},
+    {"dry-run", "a script works with figures that a dry run has not"},
+    {"busy", "other programs take the processors while selftest measures"},
     {"script", "what else a script remarks"},
     {NULL, NULL},
 };

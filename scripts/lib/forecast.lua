@@ -9,7 +9,7 @@ local planned_type = { __name = "planned" }
 
 function planned_type.__index(row, name)
   if type(name) ~= "string" or rawget(row, "planned") == nil then return nil end
-  host.remark("dry run: from here on the script works with figures of its runs, so what follows is not looked at", "dry run")
+  host.remark("dry run: from here on the script works with figures of its runs, so what follows is not looked at", "dry-run")
   host.script_end()
 end
 

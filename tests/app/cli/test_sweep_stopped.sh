@@ -87,4 +87,19 @@ same 'exit code' 0 "$code"
 same 'the rest is run' '0 ok; 1 ok; 2 ok' "$(long_points)"
 same 'nothing is left running' 0 "$(ask "select count(*) from run where outcome = 'running'")"
 
+# A cell in which a device hangs ends the program, which goes on behind it: every cell is told once, and one failed.
+command_line='a sweep with a stuck device'
+cat >stuck.lua <<LUA
+return { name = "stuck", model = $small, batch = 4, steps = 10, warmup = 0, backend = "host", repeats = 1, order = "grid",
+         grid = { gpus = { 1, 2 } } }
+LUA
+export MGBENCH_STEP_TIMEOUT=2 MGBENCH_FAULT=hang:/gpu:1:launch=40
+start sweep stuck.lua
+finished
+unset MGBENCH_STEP_TIMEOUT MGBENCH_FAULT
+same 'exit code' 1 "$code"
+same 'told once' '1 of 2: gpus=1: ok, 2 of 2: gpus=2: done before, timeout while training: ' \
+    "$(sed -n 's/^mgbench: sweep stuck, cell \(.*: ok, \|.* while training: \).*/\1/p' "$work/err" | tr -d '\n')"
+same 'counted' 'mgbench: 2 cells: 1 ok, 0 out of memory, 1 failed' "$(tail -n 1 "$work/err")"
+
 finish
