@@ -1,6 +1,7 @@
 /* mgbench plot: a picture of what was measured, as text or into a file. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/plot_charts.h"
 #include "app/plot/gnuplot.h"
 #include "app/plot/text.h"
@@ -75,6 +76,10 @@ static int plot_run(struct mgb_invocation *in)
     struct mgb_picture_size size = {0, 0};
     if (!kind)
         return kind_refuse(in, in->words[0]);
+    if (in->format != MGB_TABLE_TEXT)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "plot: it makes pictures, --json and --csv are "
+                                "for tables; the figures: mgbench export");
     if (pixels && !file)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "plot: --size is for --file");
     if ((file && mgb_picture_format_find(&format, file) != MGB_OK) ||
@@ -84,6 +89,8 @@ static int plot_run(struct mgb_invocation *in)
     enum mgb_status status =
         database ? picture_make(in, database, kind, &size) : mgb_cli_no_database();
     free(database);
+    if (mgb_interrupt_asked()) /* gnuplot was ended by the same key */
+        return MGB_EXIT_INTERRUPTED;
     return status == MGB_OK ? MGB_EXIT_OK
                             : mgb_cli_complain(in, mgb_cli_refusal_code(status), "plot %s: %s",
                                                kind->name, mgb_message_get());

@@ -154,19 +154,22 @@ static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
     free(prefix);
 }
 
+/* most[0]: bytes of the fullest device; most[1]: how many of its categories were measured. */
+static enum mgb_status memory_scale(double most[2], struct mgb_reader *reader, int64_t segment)
+{
+    most[0] = most[1] = 0;
+    return segment_ask(reader,
+                       "SELECT max(n), max(m) FROM (SELECT sum(max(coalesce(planned_bytes, 0),"
+                       " coalesce(peak_bytes, 0))) AS n, count(peak_bytes) AS m FROM memory"
+                       " WHERE segment_id = ? GROUP BY device)",
+                       segment, most, scale_row);
+}
+
 static enum mgb_status memory_read(struct parts *p, struct mgb_reader *reader, int64_t segment,
                                    double *most)
 {
-    MGB_TRY(segment_ask(reader,
-                        "SELECT max(n), max(m) FROM (SELECT sum(max(coalesce(planned_bytes, 0),"
-                        " coalesce(peak_bytes, 0))) AS n, count(peak_bytes) AS m FROM memory"
-                        " WHERE segment_id = ? GROUP BY device)",
-                        segment, most, scale_row));
-    p->unit = most[0] >= 4 * 1073741824.0 ? 1073741824.0
-              : most[0] >= 1048576.0      ? 1048576.0
-                                          : 1024.0;
+    MGB_TRY(memory_scale(most, reader, segment));
     p->measured = most[1] > 0;
-    p->widest = most[0] / p->unit;
     if (most[0] <= 0)
         return MGB_OK;
     MGB_TRY(segment_ask(reader,
@@ -179,9 +182,10 @@ static enum mgb_status memory_read(struct parts *p, struct mgb_reader *reader, i
                        segment, p, capacity_row);
 }
 
+/* `scale`: bytes of the fullest device of all panels. */
 static enum mgb_status memory_draw(struct mgb_picture *picture, const struct plot_cells *cells,
                                    const struct plot_cell *cell, struct mgb_reader *reader,
-                                   bool *drawn)
+                                   double scale, bool *drawn)
 {
     char *beside = NULL;
     size_t size;
@@ -189,6 +193,8 @@ static enum mgb_status memory_draw(struct mgb_picture *picture, const struct plo
     struct parts p = {.beside = open_memstream(&beside, &size)};
     if (!p.beside)
         return mgb_fail(MGB_NO_MEMORY, "making a plot: memory is exhausted");
+    p.unit = scale >= 4 * 1073741824.0 ? 1073741824.0 : scale >= 1048576.0 ? 1048576.0 : 1024.0;
+    p.widest = scale / p.unit;
     p.chart = mgb_picture_add(picture, MGB_CHART_STACKED);
     series_add(p.chart, categories, NULL, 9);
     enum mgb_status status = memory_read(&p, reader, cell->segments[0], most);
@@ -249,8 +255,9 @@ static const char *phases_answer(char out[160], const struct mgb_chart *chart)
 
 static enum mgb_status phases_draw(struct mgb_picture *picture, const struct plot_cells *cells,
                                    const struct plot_cell *cell, struct mgb_reader *reader,
-                                   bool *drawn)
+                                   double scale, bool *drawn)
 {
+    (void)scale; /* shares are of the same whole everywhere */
     struct parts p = {.chart = mgb_picture_add(picture, MGB_CHART_STACKED)};
     series_add(p.chart, phases, phase_styles, 8);
     enum mgb_status status =
@@ -268,11 +275,12 @@ static enum mgb_status phases_draw(struct mgb_picture *picture, const struct plo
 
 typedef enum mgb_status panel_drawer(struct mgb_picture *picture, const struct plot_cells *cells,
                                      const struct plot_cell *cell, struct mgb_reader *reader,
-                                     bool *drawn);
+                                     double scale, bool *drawn);
 
 /* A panel a placement; those without figures are left out again. */
 static enum mgb_status panels_draw(struct mgb_picture *out, const struct plot_cells *cells,
-                                   struct mgb_reader *reader, panel_drawer *draw, size_t *left_out)
+                                   struct mgb_reader *reader, panel_drawer *draw, double scale,
+                                   size_t *left_out)
 {
     *left_out = 0;
     for (size_t i = 0; i < cells->count; i++) {
@@ -283,7 +291,7 @@ static enum mgb_status panels_draw(struct mgb_picture *out, const struct plot_ce
             ++*left_out;
             continue;
         }
-        MGB_TRY(draw(out, cells, &cells->all[i], reader, &drawn));
+        MGB_TRY(draw(out, cells, &cells->all[i], reader, scale, &drawn));
         if (!drawn)
             mgb_picture_drop(out);
     }
@@ -300,7 +308,13 @@ enum mgb_status plot_memory(struct mgb_picture *out, const struct plot_cells *ce
                             struct mgb_reader *reader)
 {
     size_t left_out;
-    MGB_TRY(panels_draw(out, cells, reader, memory_draw, &left_out));
+    double scale = 0, most[2];
+    for (size_t i = 0; i < cells->count; i++) {
+        MGB_TRY(memory_scale(most, reader, cells->all[i].segments[0]));
+        scale = fmax(scale, most[0]);
+    }
+    MGB_TRY(panels_draw(out, cells, reader, memory_draw, scale, &left_out));
+    mgb_picture_align(out);
     plot_title(out, "Memory by device", cells);
     mgb_picture_say(&out->subtitle, &out->failed,
                     "Lower is better. Planned: from the plan, before the first step. Measured: the "
@@ -315,7 +329,7 @@ enum mgb_status plot_phases(struct mgb_picture *out, const struct plot_cells *ce
 {
     size_t left_out;
     char count[120];
-    MGB_TRY(panels_draw(out, cells, reader, phases_draw, &left_out));
+    MGB_TRY(panels_draw(out, cells, reader, phases_draw, 100, &left_out));
     plot_title(out, "Where a step's time goes, by device", cells);
     mgb_picture_say(&out->subtitle, &out->failed,
                     "Means of %s. A phase counts while the device computes nothing else: what is "

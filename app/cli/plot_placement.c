@@ -92,6 +92,18 @@ static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
     free(prefix);
 }
 
+/* What must be said beside the number is said in its label. */
+static char *bar_label(const struct plot_scope *scope, const struct plot_cell *cell)
+{
+    char *label = plot_label(scope, cell), *longer;
+    if (!label || !cell->unsteady)
+        return label;
+    if (asprintf(&longer, "%s (not steady)", label) < 0)
+        longer = NULL;
+    free(label);
+    return longer;
+}
+
 static enum mgb_status panel_draw(struct mgb_picture *picture, const struct plot_cells *cells,
                                   const struct plot_panel *panel)
 {
@@ -100,7 +112,7 @@ static enum mgb_status panel_draw(struct mgb_picture *picture, const struct plot
     bool good = bars;
     for (size_t i = 0; good && i < panel->count; i++) {
         bars[i].cell = &cells->all[panel->members[i]];
-        good = (bars[i].label = plot_label(&scope, bars[i].cell)) != NULL;
+        good = (bars[i].label = bar_label(&scope, bars[i].cell)) != NULL;
     }
     if (good) {
         struct mgb_chart *chart = mgb_picture_add(picture, MGB_CHART_BARS);

@@ -116,6 +116,10 @@ static enum mgb_status report_make(const struct mgb_invocation *in, const char *
 
 static int report_run(struct mgb_invocation *in)
 {
+    if (in->format != MGB_TABLE_TEXT)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "report: it makes a page, --json and --csv are "
+                                "for tables; the figures: mgbench export");
     char *database = mgb_cli_database(in), *words = words_join(in);
     char *command = mgb_cli_command_text(in);
     enum mgb_status status = !database ? mgb_cli_no_database()

@@ -94,6 +94,15 @@ void mgb_picture_drop(struct mgb_picture *picture)
     free(chart);
 }
 
+void mgb_picture_align(struct mgb_picture *picture)
+{
+    double most = 0;
+    for (size_t i = 0; i < picture->count; i++)
+        most = fmax(most, mgb_chart_y_range(picture->panels[i]).high);
+    for (size_t i = 0; i < picture->count; i++)
+        picture->panels[i]->y_most = most;
+}
+
 int mgb_chart_add_category(struct mgb_chart *chart, const char *label)
 {
     char *copy = strdup(label);

@@ -46,6 +46,7 @@ struct mgb_chart {
     char *title;             /* of the panel; NULL: none */
     char *x_label, *y_label; /* with units; of bars y is the axis of values */
     bool x_log, y_log;       /* x_log: base 2 */
+    double y_most;           /* its axis reaches so far at least; 0: as far as it needs */
     char **categories;       /* of bars, from the top */
     size_t category_count;
     struct mgb_chart_series *series;
@@ -74,6 +75,8 @@ void mgb_picture_say(char **text, bool *failed, const char *format, ...)
 
 /* A new panel, borrowed; never NULL. */
 struct mgb_chart *mgb_picture_add(struct mgb_picture *picture, enum mgb_chart_kind kind);
+/* Makes all panels' axes of y end alike, so that they can be compared. */
+void mgb_picture_align(struct mgb_picture *picture);
 /* Takes the newest panel away again. */
 void mgb_picture_drop(struct mgb_picture *picture);
 

@@ -59,6 +59,8 @@ struct mgb_chart_range mgb_chart_y_range(const struct mgb_chart *chart)
     for (size_t i = 0; i < chart->mark_count; i++)
         if (chart->marks[i].kind == MGB_MARK_LIMIT)
             range_take(&range, chart->marks[i].y, log);
+    if (chart->y_most > 0)
+        range_take(&range, chart->y_most, log);
     return range_close(range, log);
 }
 

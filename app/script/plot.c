@@ -131,6 +131,7 @@ static int picture_show(lua_State *L)
         panel_take(L, picture);
         lua_pop(L, 1);
     }
+    mgb_picture_align(picture);
     if (pixels)
         mgb_script_check(L, mgb_picture_size_read(&size, pixels));
     if (file) {

@@ -214,8 +214,10 @@ local function bars_fill(chart, panel, o)
 end
 
 local function unique(rows, name, most)
-  local values = values_of(rows, name, value_of)
-  for i, value in ipairs(values) do values[i] = tostring(value) end
+  local values = {}
+  for _, value in ipairs(values_of(rows, name, value_of)) do
+    if value ~= "none" then values[#values + 1] = tostring(value) end
+  end
   return table.concat(values, ", ", 1, math.min(#values, most))
 end
 
@@ -226,8 +228,12 @@ local function picture_make(rows, o, by)
   local kind = o.kind or numeric and "lines" or "bars"
   local backend = unique(rows, "backend", 3)
   local repeated = 1
-  local picture = { panels = {}, title = o.title or ("%s by %s: %s, %s"):format(titles_of_y[o.y] or o.y, o.x, unique(rows, "model", 3),
-                                                                                words_of_backend[backend] or backend) }
+  local about = {}
+  for _, words in ipairs{ unique(rows, "model", 3), words_of_backend[backend] or backend } do
+    if words ~= "" then about[#about + 1] = words end
+  end
+  local picture = { panels = {}, title = o.title or ("%s by %s%s"):format(titles_of_y[o.y] or o.y, o.x,
+    #about > 0 and ": " .. table.concat(about, ", ") or "") }
   for i, panel in ipairs(places_make(rows, o, by)) do
     local chart = { kind = kind, title = panel.title, x_label = names_of_x[o.x] or o.x, y_label = names_of_y[o.y] or o.y,
                     x_log = numeric and is_doubling(rows, o.x), series = {}, marks = {}, categories = {} }

@@ -29,6 +29,8 @@ expect 2 '' "mgbench: plot: --size is for --file" mgbench plot placement --size 
 expect 2 '' "mgbench: plot: a picture's file must end in .svg or .png, got 'a.pdf'" mgbench plot placement --file a.pdf
 expect 2 '' "mgbench: plot: size: pixels expected as 900x500, each 200 to 10000, got '9x9'" \
     mgbench plot placement --file a.svg --size 9x9
+expect 2 '' "mgbench: plot: it makes pictures, --json and --csv are for tables; the figures: mgbench export" \
+    mgbench plot placement --csv
 
 # The smallest of everything: four placements and two batches of two GPUs, one that does not fit.
 cat >sweep.lua <<'LUA'
