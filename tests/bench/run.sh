@@ -55,5 +55,6 @@ bench_row "start of mgbench -e return, ms" a value "<30" "$here/start.sh" "$benc
 bench_row "recorded / not recorded, a step" ratio high "<1.02" "$here/recording.sh" "$bench_build" "$bench_pairs"
 bench_row "recorder, ns of the step thread a record" a value "<1000" \
     "$tests/bench_pairs" -n "$runs" -f wall -- "$tests/bench_recorder" 1000000
+"$tests/bench_database"
 bench_row "all-reduce of 100 MB, 2 threads, ms" a value "<=16" \
     "$tests/bench_pairs" -n "$runs" -f MB: -- "$tests/bench_allreduce" 2 100
