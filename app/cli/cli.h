@@ -17,14 +17,17 @@ enum mgb_exit {
 };
 
 struct mgb_flag {
-    const char *name;  /* "--db" */
-    const char *value; /* what --help calls its value; NULL: a switch */
-    const char *help;  /* one line */
-    bool optional;     /* the value may be left out, else follows '='; --no-x is --x=no */
+    const char *name; /* "--db" */
+    const char *
+        value; /* what --help calls its value, names in small letters as they are: "N|auto"; NULL: a switch */
+    const char *help; /* one line */
+    bool optional;    /* the value may be left out, else follows '='; --no-x is --x=no */
 };
 
-struct mgb_example {            /* tests run each one */
-    const char *command, *what; /* "mgbench runs --last 5"; what it answers, in a few words */
+struct mgb_example {     /* tests run each one */
+    const char *command; /* "mgbench runs --last 5" */
+    const char *
+        what; /* what it answers, in a few words; "exit 1", "exit 3 if": the code it ends with, or may */
 };
 
 struct mgb_invocation;
@@ -39,6 +42,7 @@ struct mgb_command {
     const struct mgb_flag *(*more_flags)(void); /* those of a table kept elsewhere; NULL: none */
     int least_words, most_words;                /* most_words < 0: any number */
     bool takes_any_flag;                        /* flags it does not know are kept for the script */
+    bool hidden; /* for those who build the program: not in lists and manuals */
     int (*run)(struct mgb_invocation *in);
 };
 

@@ -13,5 +13,6 @@ extern const struct mgb_command mgb_command_runs, mgb_command_show, mgb_command_
     mgb_command_scaling, mgb_command_baseline, mgb_command_tag, mgb_command_note;
 extern const struct mgb_command mgb_command_plot, mgb_command_report;
 extern const struct mgb_command mgb_command_explain;
+extern const struct mgb_command mgb_command_generate;
 
 #endif

@@ -1,6 +1,7 @@
 /* Help texts. See help.h. */
 #include "app/cli/help.h"
 #include "app/cli/later.h"
+#include "app/cli/manual.h"
 
 void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
 {
@@ -20,7 +21,8 @@ void mgb_help_print_all(FILE *out, bool with_flags)
           "worth it\n"
           "\nusage: mgbench COMMAND [options] [-- words]\n\ncommands:\n",
           out);
-    for (const struct mgb_command *const *c = mgb_commands; *c; c++)
+    for (const struct mgb_command *const *c = mgb_manual_next(mgb_commands); c;
+         c = mgb_manual_next(c + 1))
         fprintf(out, "  %-24s%s\n", (*c)->name, (*c)->summary);
     if (with_flags) {
         fputs("\nlater (not in this version; each tells what to use instead):\n ", out);
@@ -28,13 +30,9 @@ void mgb_help_print_all(FILE *out, bool with_flags)
             fprintf(out, "%s %s", c == mgb_later_commands + 10 ? "\n " : "", c->name);
         fputs("\n\noptions of every command:\n", out);
         mgb_help_print_flags(out, mgb_global_flags);
-        fputs("\nexit codes: 0 done, 1 a run or script failed, 2 wrong usage, 3 slower than asked "
-              "for, 4 hardware or\n"
-              "configuration not available, 130 interrupted (what was recorded is kept). A script "
-              "that cannot\n"
-              "be read is 2, a results file that is damaged or of another program 1, one that is "
-              "not there 4\n",
-              out);
+        fputs("\nexit codes:\n", out);
+        for (const struct mgb_manual_row *row = mgb_manual_exit_codes; row->word; row++)
+            fprintf(out, "  %-24s%s\n", row->word, row->what);
     }
     fputs("\nmgbench COMMAND --help tells more about one.\n", out);
 }

@@ -54,3 +54,29 @@ function(mgb_program name)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     set_property(GLOBAL APPEND PROPERTY MGB_PROGRAMS ${name})
 endfunction()
+
+# mgb_manual(mgbench): the man page and the completions of a program, which it prints itself ("mgbench generate man").
+function(mgb_manual name)
+    if(NOT TARGET ${name})
+        return()
+    endif()
+    set(folder ${CMAKE_BINARY_DIR}/manual)
+    set(outputs)
+    foreach(pair man:${name}.1 bash:${name} zsh:_${name} fish:${name}.fish)
+        string(REPLACE ":" ";" pair ${pair})
+        list(GET pair 0 kind)
+        list(GET pair 1 file)
+        set(output ${folder}/${kind}/${file})
+        add_custom_command(
+            OUTPUT ${output}
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}/${kind}
+            COMMAND ${name} --no-supervisor generate ${kind} ${output}
+            DEPENDS ${name} COMMENT "Writing ${kind}/${file}" VERBATIM)
+        list(APPEND outputs ${output})
+    endforeach()
+    add_custom_target(${name}-manual ALL DEPENDS ${outputs})
+    install(FILES ${folder}/man/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${folder}/bash/${name} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${folder}/zsh/_${name} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${folder}/fish/${name}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endfunction()

@@ -1,0 +1,106 @@
+/* The completion of a program for bash: its tables, and completion_bash.sh, which reads them. */
+#include "app/cli/manual.h"
+#include "app/cli/mgb_shell_completion_bash.h"
+#include <string.h>
+
+static void set_print(FILE *out, const struct mgb_word_set *set, const char *more)
+{
+    fprintf(out, "kind='%s%s%s%s%s%s'", more, set->files ? " files" : "",
+            set->folders ? " folders" : "", set->models ? " models" : "", set->runs ? " runs" : "",
+            set->text ? " text" : "");
+    if (set->choices[0])
+        fprintf(out, " words='%s'", set->choices);
+    fputs(" ;;\n", out);
+}
+
+static void flag_names_print(FILE *out, const struct mgb_flag *flags)
+{
+    for (; flags && flags->name; flags++)
+        fprintf(out, " %s", flags->name);
+}
+
+static void values_print(FILE *out, const char *command, const struct mgb_flag *flags)
+{
+    for (; flags && flags->name; flags++) {
+        if (!flags->value)
+            continue;
+        struct mgb_word_set set;
+        mgb_words_of_flag(&set, flags);
+        if (command)
+            fprintf(out, "        '%s %s') ", command, flags->name);
+        else
+            fprintf(out, "        *' %s') ", flags->name);
+        set_print(out, &set, flags->optional ? "optional" : "value");
+    }
+}
+
+/* Those of tables kept elsewhere, each table once. */
+static void shared_values_print(FILE *out, const struct mgb_manual *manual)
+{
+    const struct mgb_command *const *first = mgb_manual_next(manual->commands);
+    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1)) {
+        bool seen = !(*c)->more_flags;
+        for (const struct mgb_command *const *b = first; b != c && !seen;
+             b = mgb_manual_next(b + 1))
+            seen = (*b)->more_flags == (*c)->more_flags;
+        if (!seen)
+            values_print(out, NULL, (*c)->more_flags());
+    }
+}
+
+static void words_print(FILE *out, const struct mgb_command *command)
+{
+    bool repeats;
+    int count = mgb_words_positions(command->usage, &repeats);
+    for (int i = 0; i < count; i++) {
+        struct mgb_word_set set;
+        mgb_words_of_usage(&set, command->usage, i);
+        if (repeats && i == count - 1)
+            fprintf(out, "        '%s '*) ", command->name);
+        else
+            fprintf(out, "        '%s %d') ", command->name, i);
+        set_print(out, &set, "value");
+    }
+}
+
+static void tables_print(FILE *out, const struct mgb_manual *manual)
+{
+    const struct mgb_command *const *first = mgb_manual_next(manual->commands);
+    const char *name = manual->program;
+    fprintf(out, "_%s_flags() # COMMAND: the options it takes\n{\n    case $1 in\n", name);
+    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1)) {
+        if (!(*c)->flags && !(*c)->more_flags)
+            continue;
+        fprintf(out, "        %s) echo '", (*c)->name);
+        flag_names_print(out, (*c)->flags);
+        flag_names_print(out, (*c)->more_flags ? (*c)->more_flags() : NULL);
+        fputs("' ;;\n", out);
+    }
+    fputs("    esac\n    echo '", out);
+    flag_names_print(out, manual->flags);
+    fprintf(out, "'\n}\n\n_%s_value() # 'COMMAND OPTION': sets kind and words\n{\n    case $1 in\n",
+            name);
+    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
+        values_print(out, (*c)->name, (*c)->flags);
+    shared_values_print(out, manual);
+    values_print(out, NULL, manual->flags);
+    fprintf(out, "    esac\n}\n\n_%s_word() # 'COMMAND POSITION': sets kind and words\n{\n", name);
+    fputs("    case $1 in\n", out);
+    if (first) {
+        fputs("        ' '*) kind=value words='", out);
+        for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
+            fprintf(out, "%s%s", c == first ? "" : " ", (*c)->name);
+        fputs("' ;;\n", out);
+    }
+    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
+        words_print(out, *c);
+    fputs("    esac\n}\n\n", out);
+}
+
+void mgb_manual_print_bash(FILE *out, const struct mgb_manual *manual)
+{
+    fprintf(out, "# bash completion of %s %s, written by its program from its table of commands.\n",
+            manual->program, manual->version);
+    tables_print(out, manual);
+    mgb_manual_print_template(out, mgb_shell_completion_bash, manual->program);
+}
