@@ -16,7 +16,7 @@ static const struct mgb_flag flags[] = {
     {"--sweep", "NAME", "points of this sweep only", false},
     {"--outcome", "WORD", "running, ok, oom, error, interrupted, crashed or timeout only", false},
     {"--baseline", "NAME",
-     "show ratios to this baseline (default: the newest one of the same model "
+     "show ratios to this baseline (default: the newest one of the same model, machine "
      "and backend)",
      false},
     {"--all-segments", NULL, "a line for every segment of a run", false},
@@ -78,13 +78,15 @@ static const char *const column_names[COLUMNS] = {"run",           "segment_id",
 /* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
  * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
 #define RUNS_SQL(segments, outcome)                                                                \
-    "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options,"    \
+    "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options, "   \
+    "r.machine_id,"                                                                                \
     "        r.backend, t.median_ns, s.global_batch FROM baseline AS b"                            \
     "        JOIN segment AS s ON s.id = b.segment_id JOIN run AS r ON r.id = s.run_id"            \
     "        JOIN model AS m ON m.id = r.model_id JOIN segment_stat AS t ON t.segment_id = s.id"   \
     "       WHERE ?5 IS NULL OR b.name = ?5),"                                                     \
     " held_newest AS MATERIALIZED (SELECT *, max(set_ms) FROM held GROUP BY model, options, "      \
-    "backend),"                                                                                    \
+    "backend,"                                                                                     \
+    "        machine_id),"                                                                         \
     " line AS (SELECT r.id AS run, s.id AS segment, " outcome " AS outcome"                        \
     "            FROM run AS r JOIN model AS m ON m.id = r.model_id " segments                     \
     "           WHERE (?1 IS NULL OR m.name = ?1)"                                                 \
@@ -107,7 +109,7 @@ static const char *const column_names[COLUMNS] = {"run",           "segment_id",
     "  JOIN machine AS c ON c.id = r.machine_id LEFT JOIN segment AS s ON s.id = l.segment"        \
     "  LEFT JOIN segment_stat AS t ON t.segment_id = l.segment"                                    \
     "  LEFT JOIN held_newest AS h ON h.model = m.name AND h.options = m.options"                   \
-    "   AND h.backend = r.backend"                                                                 \
+    "   AND h.backend = r.backend AND (?5 IS NOT NULL OR h.machine_id = r.machine_id)"             \
     " ORDER BY r.id DESC, s.id DESC"
 
 static const char chosen_sql[] = RUNS_SQL(

@@ -15,6 +15,7 @@ struct side_look { /* gathers one side's facts, a row a segment */
     struct mgb_judged_side *side;
     const char *name; /* "A" */
     int64_t machine, model;
+    int64_t oldest, newest; /* runs */
     size_t rows;
     bool mixed_model, mixed_settings;
     char settings[400]; /* of its first run */
@@ -164,7 +165,10 @@ static void remark_note(struct side_look *l, const struct mgb_value *v)
 static enum mgb_status facts_take(void *context, const struct mgb_value *v, int count)
 {
     struct side_look *l = context;
+    int64_t run = v[FACT_RUN].integer;
     (void)count;
+    l->oldest = l->rows == 0 || run < l->oldest ? run : l->oldest;
+    l->newest = run > l->newest ? run : l->newest;
     if (l->rows++ == 0)
         first_row_keep(l, v);
     else
@@ -208,6 +212,11 @@ static void sides_match(struct mgb_judgement *out, const struct side_look *a,
                    out->b.machine);
     if (a->model != b->model)
         remark_add(out, "A and B are other models");
+    bool apart = a->newest < b->oldest || b->newest < a->oldest;
+    if (apart && a->rows > 1 && b->rows > 1 && !out->a.simulated && !out->b.simulated)
+        remark_add(out,
+                   "the runs of A and B did not take turns: whatever drifted between counts as "
+                   "their difference");
     out->per_example = out->a.global_batch != out->b.global_batch || out->a.global_batch < 0;
 }
 
