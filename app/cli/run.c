@@ -10,25 +10,44 @@ static int run_run(struct mgb_invocation *in)
 static const struct mgb_flag run_flags[] = {
     {"--steps", "N", "timed steps (default: 100)", false},
     {"--epochs", "N", "instead of steps, for data that has an end", false},
-    {"--warmup", "N",
-     "steps before that train and are logged, but are not timed (default: 10); auto", false},
+    {"--warmup", "N|auto",
+     "steps before that train and are logged, but are not timed (default: 10); auto finds them",
+     false},
     {"--target-noise", "SHARE", "go on until the median is this precise: 1% or 0.01", false},
     {"--max-time", "TIME", "no longer than 60s, 5m or 1h (default with --target-noise: 60s)",
      false},
     {"--trace", "STEPS", "timed steps to trace, from 0, such as 5-8; see mgbench trace", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
-    {"--data", "NAME", "random (default: one batch, again and again), digits or mnist", false},
+    {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
+
+static const struct mgb_example examples[] = {
+    {"mgbench run mlp --backend host --steps 20",
+     "20 timed steps, with what they can be trusted for"},
+    {"mgbench run digits_cnn --backend host --gpus 2 --batch 8 --no-cpu-merge --data digits "
+     "--epochs 1",
+     "an epoch of real data on two devices, merged on the first"},
+    {"mgbench run mlp --backend host --target-noise 10% --max-time 2s",
+     "until the median is known within 10 %, two seconds at most"},
+    {NULL, NULL}};
 
 const struct mgb_command mgb_command_run = {
     .name = "run",
     .usage = "MODEL [options] [placement options]",
     .summary = "one run without a script",
-    .help = MGB_CLI_MODEL_HELP "\n"
-                               "example: mgbench run mnist_cnn --gpus 2 --batch 64 --cpu-merge=no "
-                               "--data mnist\n" MGB_CLI_REFUSAL_HELP,
+    .help = MGB_CLI_MODEL_HELP
+    "\n"
+    "With --warmup auto or --target-noise, --steps is the least number of timed steps; --max-time "
+    "ends any run.\n"
+    "What ended it is printed and stored. An automatic warm-up has 11 steps and a second at least, "
+    "a quarter of all\n"
+    "steps at most, and ends when three windows of 20 steps agree within 2 %; if that is not until "
+    "4 * (steps +\n"
+    "floor) the run is not steady: no verdict rests on it. Warnings end with their name, which "
+    "--quiet-warnings silences.\n" MGB_CLI_REFUSAL_HELP,
+    .examples = examples,
     .flags = run_flags,
     .more_flags = mgb_cli_placement_flags,
     .least_words = 1,

@@ -169,6 +169,26 @@ static void a_silenced_remark_is_kept_and_not_told(void **state)
     assert_non_null(strstr(mgb_message_get(), "'idel'; there are crowded, diverged, idle"));
 }
 
+static void who_was_interrupted_was_stopped(void **state)
+{
+    struct work work = {0};
+    struct script_session *session;
+    struct script_figures figures;
+    work_open(&work, *state);
+    struct script_open_request request = work_request(&work, ONE_GPU);
+    request.warmup = MGB_WARMUP_AUTO;
+    assert_ok(work.services.open(work.hub, &session, &request));
+    assert_ok(work_step(&work, session, 3, &figures));
+    mgb_hub_interrupt(work.hub);
+    assert_int_equal(work_step(&work, session, 3, &figures), MGB_INTERRUPTED);
+    work.services.close(session);
+    work_close(&work);
+    assert_string_equal(work.warnings, "");
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment WHERE stop_reason = "
+                                          "'stopped' AND outcome = 'interrupted'"),
+                     1);
+}
+
 /* A script decides how far a session goes; the interval is exact whenever it asks for it. */
 static void a_session_steps_exactly_and_judges_by_the_rule_so_far(void **state)
 {
@@ -203,6 +223,7 @@ int main(void)
         WITH_FILE(a_target_that_is_met_ends_a_run),
         WITH_FILE(one_that_is_not_met_is_said_and_kept),
         WITH_FILE(a_silenced_remark_is_kept_and_not_told),
+        WITH_FILE(who_was_interrupted_was_stopped),
         WITH_FILE(a_session_steps_exactly_and_judges_by_the_rule_so_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
