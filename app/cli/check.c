@@ -87,16 +87,20 @@ static int check_run(struct mgb_invocation *in)
 static const struct mgb_flag check_flags[] = {
     MGB_CLI_OPTIMIZER_FLAGS, MGB_CLI_MODEL_FLAGS, {NULL, NULL, NULL, false}};
 
+static const struct mgb_example examples[] = {
+    {"mgbench check siamese --gpus 4", "is every variable stored once"},
+    {"mgbench check siamese_unshared --gpus 4", "names each copy, its bytes and device: exit 1"},
+    {NULL, NULL}};
+
 const struct mgb_command mgb_command_check = {
     .name = "check",
     .usage = "MODEL [options] [placement options]",
     .summary = "the variable check; exit code 1 on a duplicate or leftover",
-    .help = MGB_CLI_MODEL_HELP "Variables are told apart by their storage, not by their names, and "
-                               "compared with what one tower\n"
-                               "stores. The optimizer counts for its slots. Nothing is run.\n"
-                               "\n"
-                               "example: mgbench check siamese_unshared --gpus 4\n" //
-    MGB_CLI_REFUSAL_HELP,
+    .help = MGB_CLI_MODEL_HELP
+    "Variables are told apart by their storage, not by their names, and "
+    "compared with what one tower\n"
+    "stores. The optimizer counts for its slots. Nothing is run.\n" MGB_CLI_REFUSAL_HELP,
+    .examples = examples,
     .flags = check_flags,
     .more_flags = mgb_cli_placement_flags,
     .least_words = 1,

@@ -66,6 +66,9 @@ static int devices_run(struct mgb_invocation *in)
     return MGB_EXIT_OK;
 }
 
+static const struct mgb_example examples[] = {
+    {"mgbench devices", "which there are, and how much memory each has"}, {NULL, NULL}};
+
 const struct mgb_command mgb_command_devices = {
     .name = "devices",
     .usage = "",
@@ -73,5 +76,6 @@ const struct mgb_command mgb_command_devices = {
     .help =
         "Without a GPU, CPU devices play GPUs: /gpu:0 and on are then of kind cpu. A memory of\n"
         "\"-\" is not limited (--gpu-memory limits it).\n",
+    .examples = examples,
     .run = devices_run,
 };

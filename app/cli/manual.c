@@ -72,5 +72,6 @@ const struct mgb_manual mgb_manual_mgbench = {
     .commands = mgb_commands,
     .flags = mgb_global_flags,
     .sections = sections,
+    .warnings = mgb_remarks,
     .see_also = "sqlite3(1), gnuplot(1)",
 };

@@ -4,6 +4,7 @@
 #define MGB_APP_CLI_MANUAL_H
 
 #include "app/cli/cli.h"
+#include "app/session/hub.h"
 #include <stdio.h>
 
 struct mgb_manual_row { /* ended by a NULL word */
@@ -21,6 +22,7 @@ struct mgb_manual {
     const struct mgb_command *const *commands; /* ended by NULL; NULL: it has none */
     const struct mgb_flag *flags;              /* of every command, or of the program */
     const struct mgb_manual_section *sections;
+    const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */
     const char *see_also; /* "sqlite3(1), gnuplot(1)" */
 };
 

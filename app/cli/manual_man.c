@@ -194,6 +194,19 @@ static void sections_print(FILE *out, const struct mgb_manual_section *section)
     }
 }
 
+static void warnings_print(FILE *out, const struct mgb_remark *remark)
+{
+    if (remark)
+        fputs(".SH WARNINGS\nA warning ends with its name in brackets;\n.B \\-\\-quiet\\-warnings\n"
+              "silences it.\n",
+              out);
+    for (; remark && remark->name; remark++) {
+        fputs(".TP\n.B ", out);
+        line_print(out, remark->name, true);
+        line_print(out, remark->what, false);
+    }
+}
+
 /* "sqlite3(1), gnuplot(1)" as references. */
 static void see_also_print(FILE *out, const char *text)
 {
@@ -229,5 +242,6 @@ void mgb_manual_print_man(FILE *out, const struct mgb_manual *manual)
     fputs(manual->commands ? ".SH OPTIONS OF EVERY COMMAND\n" : ".SH OPTIONS\n", out);
     flags_print(out, manual->flags);
     sections_print(out, manual->sections);
+    warnings_print(out, manual->warnings);
     see_also_print(out, manual->see_also);
 }

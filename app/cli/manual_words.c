@@ -186,6 +186,9 @@ void mgb_words_of_flag(struct mgb_word_set *out, const struct mgb_flag *flag)
     }
     if (flag->optional && strcmp(flag->value, "no") == 0)
         names_add(out, yes_no);
+    else if (strcmp(flag->name, "--quiet-warnings") == 0)
+        for (const struct mgb_remark *r = mgb_remarks; r->name; r++)
+            choice_add(out, r->name, strlen(r->name));
     else if (strcmp(flag->name, "--model") == 0)
         out->models = true;
     else

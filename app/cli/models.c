@@ -47,9 +47,15 @@ static int models_run(struct mgb_invocation *in)
     return mgb_cli_exit_code(status);
 }
 
+static const struct mgb_example examples[] = {
+    {"mgbench models", "their names, and the files they are in"}, {NULL, NULL}};
+
 const struct mgb_command mgb_command_models = {
     .name = "models",
     .usage = "",
     .summary = "the models there are",
+    .help = "The user's own lie in $XDG_DATA_HOME/mgbench/lua/models/ and in models/ under a "
+            "--lua-path.\n",
+    .examples = examples,
     .run = models_run,
 };

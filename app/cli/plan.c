@@ -146,6 +146,13 @@ static const struct mgb_flag plan_flags[] = {
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
 
+static const struct mgb_example examples[] = {
+    {"mgbench plan mnist_cnn --gpus 4", "memory by device and bytes by link"},
+    {"mgbench plan mnist_cnn --gpus 4 --weights-at spread",
+     "the same with the weights on all GPUs"},
+    {"mgbench plan mlp --gpus 2 --gpu-memory 64MiB --largest", "the largest batch that would fit"},
+    {NULL, NULL}};
+
 const struct mgb_command mgb_command_plan = {
     .name = "plan",
     .usage = "MODEL [options] [placement options]",
@@ -155,10 +162,9 @@ const struct mgb_command mgb_command_plan = {
     "batch.\n"
     "Sizes are MiB; --csv and --json give bytes. grads, activ and work are gradients, activations\n"
     "and workspace.\n"
-    "Exit code 1 when the plan does not fit in memory; it is shown all the same.\n"
-    "\n"
-    "example: mgbench plan mnist_cnn --gpus 4 --weights-at spread\n" //
-    MGB_CLI_REFUSAL_HELP,
+    "Exit code 1 when the plan does not fit in memory; it is shown all the "
+    "same.\n" MGB_CLI_REFUSAL_HELP,
+    .examples = examples,
     .flags = plan_flags,
     .more_flags = mgb_cli_placement_flags,
     .least_words = 1,

@@ -14,7 +14,7 @@ static const struct mgb_flag flags[] = {
     {"--model", "NAME", "of this model only", false},
     {"--tag", "NAME", "with this tag only", false},
     {"--sweep", "NAME", "points of this sweep only", false},
-    {"--outcome", "WORD", "running, ok, oom, error, interrupted, crashed or timeout only", false},
+    {"--outcome", "running|ok|oom|error|interrupted|crashed|timeout", "with this outcome only", false},
     {"--baseline", "NAME",
      "show ratios to this baseline (default: the newest one of the same model, machine "
      "and backend)",

@@ -171,6 +171,14 @@ static int script_run(struct mgb_invocation *in)
     return mgb_cli_script_run(in, &(struct mgb_cli_script_use){.then = then});
 }
 
+static const struct mgb_example examples[] = {
+    {"mgbench -e placement.lua --help", "which options a script declares"},
+    {"mgbench -e placement.lua --model mlp --data digits --gpus 2 --batch 8",
+     "a script of scripts/experiments, with options of its own"},
+    {"mgbench -e 'mgb.table(mgb.db.query(\"select gpus, step_ms_median from run_summary\"))'",
+     "Lua in the words of the command"},
+    {NULL, NULL}};
+
 const struct mgb_command mgb_command_script = {
     .name = "-e",
     .usage = "SCRIPT [options] [-- words]",
@@ -179,6 +187,7 @@ const struct mgb_command mgb_command_script = {
             "mgbench does not know\n"
             "belong to the script; mgbench -e SCRIPT --help shows those it declares. Words after "
             "-- are its `arg`.\n",
+    .examples = examples,
     .least_words = 1,
     .most_words = 1,
     .takes_any_flag = true,

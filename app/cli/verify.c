@@ -16,10 +16,18 @@ static const struct mgb_flag verify_flags[] = {
     {"--tolerance", "N",
      "relative difference of losses that is allowed (default: none beyond rounding)", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
-    {"--data", "NAME", "random (default: one batch, again and again), digits or mnist", false},
+    {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
+
+static const struct mgb_example examples[] = {
+    {"mgbench verify mlp --gpus 2 --against --cpu-merge=no",
+     "does it matter where the towers meet"},
+    {"mgbench verify digits_cnn --gpus 2 --steps 5 --strategy gradients --against --strategy "
+     "allreduce",
+     "do two strategies agree on the loss"},
+    {NULL, NULL}};
 
 const struct mgb_command mgb_command_verify = {
     .name = "verify",
@@ -31,10 +39,8 @@ const struct mgb_command mgb_command_verify = {
     "across\n"
     "them losses agree to 1e-5, which counts as the same unless --tolerance says otherwise. Exit "
     "code 1\n"
-    "when they differ.\n"
-    "\n"
-    "example: mgbench verify mnist_cnn --gpus 2 --cpu-merge --against --cpu-merge=no\n" //
-    MGB_CLI_REFUSAL_HELP,
+    "when they differ.\n" MGB_CLI_REFUSAL_HELP,
+    .examples = examples,
     .flags = verify_flags,
     .more_flags = mgb_cli_placement_flags,
     .least_words = 1,
