@@ -14,7 +14,7 @@ const struct mgb_flag *mgb_cli_placement_flags(void); /* for mgb_command.more_fl
         "--option", "NAME=VALUE", "an option of the model; may be repeated", false                 \
     }
 #define MGB_CLI_OPTIMIZER_FLAGS                                                                    \
-    {"--optimizer", "sgd|rmsprop|adagrad|adadelta|adam", "(default: sgd)", false},           \
+    {"--optimizer", "sgd|rmsprop|adagrad|adadelta|adam", "(default: sgd)", false},                 \
         {"--lr", "N", "learning rate", false}, {"--momentum", "N", "of sgd", false},               \
         {"--nesterov", "no", "Nesterov's momentum", true},                                         \
         {"--rho", "N", "of rmsprop and adadelta", false}, {"--beta1", "N", "of adam", false},      \

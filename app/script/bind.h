@@ -19,7 +19,7 @@ void mgb_script_bind_inspect(
     lua_State *L); /* methods of sessions that only look: expects their method table */
 void mgb_script_bind_trace(lua_State *L);   /* traced steps of sessions: likewise */
 void mgb_script_bind_explain(lua_State *L); /* critical paths of stored steps */
-void mgb_script_bind_plot(lua_State *L);  /* pictures */
+void mgb_script_bind_plot(lua_State *L);    /* pictures */
 void mgb_script_bind_query(lua_State *L);   /* database, tables, progress */
 void mgb_script_bind_sweep(lua_State *L);   /* points of sweeps */
 void mgb_script_bind_compare(lua_State *L); /* comparisons of recorded runs */
