@@ -57,9 +57,11 @@ static void columns_get(char names[2000], char row[8000], const char *table)
     sqlite3_finalize(columns);
 }
 
+/* Ten rows a line where there are many. */
 static void table_write(FILE *out, const char *table)
 {
     char names[2000], row[8000], query[8100];
+    int a_line = strcmp(table, "step") == 0 || strcmp(table, "step_device") == 0 ? 10 : 1;
     columns_get(names, row, table);
     if (!*names)
         return;
@@ -67,7 +69,7 @@ static void table_write(FILE *out, const char *table)
     snprintf(query, sizeof query, "SELECT %s FROM %s", row, table);
     sqlite3_stmt *rows = prepared(query);
     for (int i = 0; sqlite3_step(rows) == SQLITE_ROW; i++)
-        fprintf(out, "%s\n(%s)", i > 0 ? "," : "", text_of(rows));
+        fprintf(out, "%s%s(%s)", i > 0 ? "," : "", i % a_line == 0 ? "\n" : " ", text_of(rows));
     fprintf(out, ";\n");
     sqlite3_finalize(rows);
 }
