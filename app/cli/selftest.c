@@ -9,6 +9,7 @@
 #include "db/load.h"
 #include "db/store.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@ struct selftest {
     int64_t run; /* the last one */
     char backend[16], machine[64];
     double *ratios;
-    int false_verdicts;
+    int ratio_count, false_verdicts, refused; /* refused: a run never became steady */
     double floor;
 };
 
@@ -195,7 +196,9 @@ static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *r
         status = sides_compare(&comparison, reader, sides, sides + n, n);
         if (status != MGB_OK)
             break;
-        t->ratios[c] = comparison.ratio;
+        if (comparison.ratio > 0 && isfinite(comparison.ratio))
+            t->ratios[t->ratio_count++] = comparison.ratio;
+        t->refused += comparison.verdict == MGB_VERDICT_REFUSED;
         t->false_verdicts +=
             comparison.verdict == MGB_VERDICT_FASTER || comparison.verdict == MGB_VERDICT_SLOWER;
     }
@@ -231,7 +234,10 @@ static enum mgb_status noise_find(struct selftest *t, const char *database)
         status = comparisons_make(t, reader);
     mgb_reader_close(reader);
     MGB_TRY(status);
-    MGB_TRY(mgb_compare_measure_floor(&t->floor, t->ratios, (size_t)t->comparisons));
+    if (t->ratio_count == 0)
+        return mgb_fail(MGB_STATE, "none of %d comparisons gave a ratio: no noise floor was found",
+                        t->comparisons);
+    MGB_TRY(mgb_compare_measure_floor(&t->floor, t->ratios, (size_t)t->ratio_count));
     return floor_store(t, database);
 }
 
@@ -263,6 +269,10 @@ static void text_show(const struct selftest *t, const char *database)
     printf("noise floor     %s %% on %s, backend %s: smaller differences count as none\n",
            mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend);
     printf("stored in       %s; compare and sweep go by it\n", database);
+    if (t->refused > 0)
+        printf("in %d of them step times never settled, so that no verdict is given: the machine "
+               "is not quiet\n",
+               t->refused);
     if (t->comparisons < 10)
         printf("of few comparisons it is a rough one; a later selftest takes its place\n");
 }
@@ -270,14 +280,15 @@ static void text_show(const struct selftest *t, const char *database)
 static enum mgb_status row_show(const struct selftest *t)
 {
     static const char *const names[] = {"machine",        "backend", "model", "comparisons",
-                                        "false_verdicts", "floor",   "engine"};
+                                        "false_verdicts", "refused", "floor", "engine"};
     struct mgb_table *table;
-    MGB_TRY(mgb_table_make(&table, 7, names));
+    MGB_TRY(mgb_table_make(&table, 8, names));
     mgb_table_add_text(table, t->machine);
     mgb_table_add_text(table, t->backend);
     mgb_table_add_text(table, t->model);
     mgb_table_add_integer(table, t->comparisons);
     mgb_table_add_integer(table, t->false_verdicts);
+    mgb_table_add_integer(table, t->refused);
     mgb_table_add_number(table, t->floor);
     mgb_table_add_text(table, "ok"); /* else there would be no figures */
     enum mgb_status status = mgb_table_print(table, t->in->format, stdout);

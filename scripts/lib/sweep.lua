@@ -208,9 +208,6 @@ local function sweep_prepare(o, options)
     host.placement_fill("mgb.sweep: point " .. i, host.placement(), point_options(point, common))
   end
   local repeats = o.repeats or 1
-  if o.order_seed and o.order == "grid" then
-    host.fail("mgb.sweep: order_seed: order = \"grid\" has no seed")
-  end
   local resume = o.resume
   if mode == "fresh" then resume = false elseif mode ~= "asked" and resume == nil then resume = true end
   return { name = o.name, common = common, keys = keys, points = points, repeats = repeats, total = #points * repeats,
@@ -226,6 +223,9 @@ function mgb.sweep(options)
   local o = host.options_check("mgb.sweep", options, kinds)
   host.name_check("mgb.sweep: name", o.name)
   grid_check(o.grid)
+  if o.order_seed and o.order == "grid" then
+    host.fail("mgb.sweep: order_seed: order = \"grid\" has no seed")
+  end
   host.check_flags()
   local w, rows, position = sweep_prepare(o, options), {}, 0
   cell_tell(w, "sweep begins", "", 0)

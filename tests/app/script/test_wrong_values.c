@@ -46,6 +46,12 @@ static void names_can_be_shown(void **state)
     fails("mgb.sweep{ name = 'a\\xffb', model = nn.model('m', print), grid = { gpus = { 1 } } }",
           "mgb.sweep: name: a name of characters that can be shown expected, got \"a\xff"
           "b\"");
+    fails(
+        "mgb.sweep{ name = 'a', model = 'mlp', order = 'grid', order_seed = 2, grid = { gpus = { 1 "
+        "} } }",
+        "mgb.sweep: order_seed: order = \"grid\" has no seed");
+    fails("mgb.sweep{ name = 'a', model = 'mlp', order = 'sorted', grid = { gpus = { 1 } } }",
+          "mgb.sweep: order: \"random\" or \"grid\" expected, got \"sorted\"");
     fails(BUILD("m:output('a\\0b', x)"), "the name 'a...' has a NUL in it");
     fails(BUILD("nn.dense{ units = 1, name = 'a\\0b' }"),
           "nn.dense: name: text expected, got one with a NUL in it");
