@@ -14,7 +14,8 @@ static const struct mgb_flag flags[] = {
     {"--model", "NAME", "of this model only", false},
     {"--tag", "NAME", "with this tag only", false},
     {"--sweep", "NAME", "points of this sweep only", false},
-    {"--outcome", "running|ok|oom|error|interrupted|crashed|timeout", "with this outcome only", false},
+    {"--outcome", "running|ok|oom|error|interrupted|crashed|timeout", "with this outcome only",
+     false},
     {"--baseline", "NAME",
      "show ratios to this baseline (default: the newest one of the same model, machine "
      "and backend)",
@@ -55,6 +56,7 @@ enum {
     STEADY,
     OVERSUBSCRIBED,
     LOG_COMPLETE,
+    THROTTLED,
     OUTCOME,
     TAGS,
     BASELINE,
@@ -63,17 +65,13 @@ enum {
     RATIO,
     COLUMNS
 };
-static const char *const column_names[COLUMNS] = {"run",           "segment_id",   "segment",
-                                                  "started_ms",    "started",      "model",
-                                                  "options",       "backend",      "simulated",
-                                                  "machine",       "strategy",     "gpus",
-                                                  "batch_per_gpu", "global_batch", "weights_at",
-                                                  "join_at",       "sum_at",       "step_ms",
-                                                  "step_ms_low",   "step_ms_high", "examples_per_s",
-                                                  "steps",         "steady",       "oversubscribed",
-                                                  "log_complete",  "outcome",      "tags",
-                                                  "baseline",      "baseline_run", "baseline_ms",
-                                                  "ratio"};
+static const char *const column_names[COLUMNS] = {
+    "run",           "segment_id",   "segment",        "started_ms", "started",  "model",
+    "options",       "backend",      "simulated",      "machine",    "strategy", "gpus",
+    "batch_per_gpu", "global_batch", "weights_at",     "join_at",    "sum_at",   "step_ms",
+    "step_ms_low",   "step_ms_high", "examples_per_s", "steps",      "steady",   "oversubscribed",
+    "log_complete",  "throttled",    "outcome",        "tags",       "baseline", "baseline_run",
+    "baseline_ms",   "ratio"};
 
 /* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
  * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
@@ -102,7 +100,8 @@ static const char *const column_names[COLUMNS] = {"run",           "segment_id",
     "        s.batch_per_gpu, s.global_batch, s.weights_at, s.join_at, s.sum_at, t.median_ns / "   \
     "1e6,"                                                                                         \
     "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, t.examples * 1e9 / nullif(t.timed_ns, 0)," \
-    "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete, l.outcome,"                \
+    "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete,"                           \
+    "        EXISTS (SELECT 1 FROM sample WHERE segment_id = s.id AND throttle <> ''), l.outcome," \
     "        (SELECT group_concat(name, ' ') FROM tag WHERE run_id = r.id), h.name, h.run_id,"     \
     "        h.median_ns / 1e6, 1.0 * t.median_ns / s.global_batch * h.global_batch / h.median_ns" \
     "  FROM line AS l JOIN run AS r ON r.id = l.run JOIN model AS m ON m.id = r.model_id"          \
@@ -156,8 +155,9 @@ static void when_write(char *out, size_t size, int64_t ms)
 
 static void outcome_write(char *out, size_t size, const struct mgb_value *v, const char *outcome)
 {
-    snprintf(out, size, "%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", unsteady" : "",
+    snprintf(out, size, "%s%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", unsteady" : "",
              is_true(&v[OVERSUBSCRIBED]) ? ", crowded" : "",
+             is_true(&v[THROTTLED]) ? ", throttled" : "",
              is_false(&v[LOG_COMPLETE]) ? ", log gaps" : "");
 }
 
@@ -210,8 +210,9 @@ static void row_add(struct listing *l, const struct mgb_value *v, const char *ou
     for (int i = 0; i < COLUMNS; i++) {
         if (i == OUTCOME)
             mgb_table_add_text(l->table, outcome);
-        else if (i == SIMULATED || ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE) &&
-                                    v[i].kind == MGB_VALUE_INT))
+        else if (i == SIMULATED ||
+                 ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE || i == THROTTLED) &&
+                  v[i].kind == MGB_VALUE_INT))
             mgb_table_add_boolean(l->table, v[i].integer != 0);
         else
             mgb_cli_value_add(l->table, &v[i]);
@@ -354,11 +355,13 @@ const struct mgb_command mgb_command_runs = {
         "examples a\n"
         "second; placement in brief: where the weights live > where the towers meet. unsteady: its "
         "steps never\n"
-        "settled; crowded: the towers have more threads than there are cores; log gaps: recording "
-        "stopped before\n"
-        "its end. A run whose process is gone shows as crashed. With a baseline set (mgbench "
-        "baseline), the ratio\n"
-        "of the time an example to that baseline's.\n",
+        "settled; crowded: the towers have more threads than there are cores; throttled: a device "
+        "held itself\n"
+        "back meanwhile (mgbench show tells when); log gaps: recording stopped before its end. A "
+        "run whose process\n"
+        "is gone shows as crashed. With a baseline set (mgbench baseline), the ratio of the time "
+        "an example to that\n"
+        "baseline's.\n",
     .examples = examples,
     .flags = flags,
     .run = runs_run,
