@@ -11,81 +11,13 @@
 #include "db/merge_private.h"
 #include "db/store_private.h"
 
-enum {
-    T_MACHINE,
-    T_DEVICE,
-    T_LINK,
-    T_NOISE_FLOOR,
-    T_MODEL,
-    T_RUN,
-    T_SAMPLE,
-    T_SWEEP,
-    T_SWEEP_POINT,
-    T_TAG,
-    T_NOTE,
-    T_SEGMENT,
-    T_FIRST_OF_SEGMENT, /* from here on rows of a segment */
-    T_STEP = T_FIRST_OF_SEGMENT,
-    T_STEP_DEVICE,
-    T_SEGMENT_STAT,
-    T_OUTLIER,
-    T_METRIC,
-    T_TASK,
-    T_TASK_MEMORY,
-    T_MEMORY,
-    T_MEMORY_TOTAL,
-    T_TRAFFIC,
-    T_VARIABLE,
-    T_DUPLICATE,
-    TABLES
-};
-
-/* Every table but baseline, which is settled by name. */
-static const struct mgb_merge_table tables[TABLES] = {
-    [T_MACHINE] = {.name = "machine", .key = "id", .own_id = "id", .unique = {"key"}},
-    [T_DEVICE] = {.name = "device", .key = "machine_id", .newer = "seen_ms"},
-    [T_LINK] = {.name = "link", .key = "machine_id", .newer = "seen_ms"},
-    [T_NOISE_FLOOR] = {.name = "noise_floor",
-                       .key = "machine_id",
-                       .own_id = "id",
-                       .unique = {"machine_id", "backend", "measured_ms", "settings"}},
-    [T_MODEL] = {.name = "model",
-                 .key = "id",
-                 .own_id = "id",
-                 .unique = {"name", "options", "graph_digest"}},
-    [T_RUN] = {.name = "run", .key = "id", .own_id = "id"},
-    [T_SAMPLE] = {.name = "sample", .key = "run_id", .own_id = "id"},
-    [T_SWEEP] = {.name = "sweep", .key = "id", .own_id = "id"},
-    [T_SWEEP_POINT] = {.name = "sweep_point",
-                       .key = "run_id",
-                       .unique = {"sweep_id", "point", "repeat", "run_id"}},
-    [T_TAG] = {.name = "tag", .key = "run_id", .unique = {"run_id", "name"}},
-    [T_NOTE] = {.name = "note",
-                .key = "run_id",
-                .own_id = "id",
-                .unique = {"run_id", "at_ms", "text"}},
-    [T_SEGMENT] = {.name = "segment", .key = "id", .own_id = "id"},
-    [T_STEP] = {.name = "step", .key = "segment_id"},
-    [T_STEP_DEVICE] = {.name = "step_device", .key = "segment_id"},
-    [T_SEGMENT_STAT] = {.name = "segment_stat", .key = "segment_id"},
-    [T_OUTLIER] = {.name = "outlier", .key = "segment_id"},
-    [T_METRIC] = {.name = "metric", .key = "segment_id", .own_id = "id"},
-    [T_TASK] = {.name = "task", .key = "segment_id", .own_id = "id"},
-    [T_TASK_MEMORY] = {.name = "task_memory", .key = "segment_id"},
-    [T_MEMORY] = {.name = "memory", .key = "segment_id"},
-    [T_MEMORY_TOTAL] = {.name = "memory_total", .key = "segment_id"},
-    [T_TRAFFIC] = {.name = "traffic", .key = "segment_id"},
-    [T_VARIABLE] = {.name = "variable", .key = "segment_id", .own_id = "id"},
-    [T_DUPLICATE] = {.name = "duplicate", .key = "segment_id", .own_id = "id"},
-};
-
 struct merge {
     struct mgb_merge_work work;
     struct mgb_merge_counts *counts; /* of all files */
     struct mgb_merge_counts now;     /* of the open transaction */
     struct mgb_store *store;
     struct mgb_sql source;
-    struct mgb_merge_copier copiers[TABLES];
+    struct mgb_merge_copier copiers[MGB_MERGE_TABLES];
 };
 
 static enum mgb_status copy(int64_t *count, struct merge *m, int table, int64_t key)
@@ -158,13 +90,13 @@ static enum mgb_status twin_find(int64_t *to, struct merge *m, const char *sourc
 static enum mgb_status machine_carry(struct merge *m, int64_t from)
 {
     int64_t to;
-    MGB_TRY(copy(&m->now.machines, m, T_MACHINE, from));
+    MGB_TRY(copy(&m->now.machines, m, MGB_MERGE_T_MACHINE, from));
     MGB_TRY(twin_find(&to, m, "SELECT key FROM machine WHERE id = ?",
                       "SELECT id FROM machine WHERE key = ?", from));
     MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_MACHINE], from, to));
-    MGB_TRY(copy(NULL, m, T_DEVICE, from));
-    MGB_TRY(copy(NULL, m, T_LINK, from));
-    return copy(&m->now.noise_floors, m, T_NOISE_FLOOR, from);
+    MGB_TRY(copy(NULL, m, MGB_MERGE_T_DEVICE, from));
+    MGB_TRY(copy(NULL, m, MGB_MERGE_T_LINK, from));
+    return copy(&m->now.noise_floors, m, MGB_MERGE_T_NOISE_FLOOR, from);
 }
 
 static enum mgb_status model_carry(struct merge *m, int64_t from)
@@ -172,7 +104,7 @@ static enum mgb_status model_carry(struct merge *m, int64_t from)
     int64_t to;
     if (mgb_merge_ids_find(&to, &m->work.ids[MGB_MERGE_MODEL], from))
         return MGB_OK;
-    MGB_TRY(copy(&m->now.models, m, T_MODEL, from));
+    MGB_TRY(copy(&m->now.models, m, MGB_MERGE_T_MODEL, from));
     MGB_TRY(twin_find(&to, m, "SELECT name, options, graph_digest FROM model WHERE id = ?",
                       "SELECT id FROM model WHERE name = ? AND options = ? AND graph_digest = ?",
                       from));
@@ -192,7 +124,7 @@ static enum mgb_status sweep_carry(struct merge *m, int64_t from)
         "settings IS ? AND order_seed IS ?",
         from));
     if (to == 0) {
-        MGB_TRY(copy(&m->now.sweeps, m, T_SWEEP, from));
+        MGB_TRY(copy(&m->now.sweeps, m, MGB_MERGE_T_SWEEP, from));
         to = mgb_sql_last_id(&m->store->sql);
     }
     return mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SWEEP], from, to);
@@ -200,22 +132,22 @@ static enum mgb_status sweep_carry(struct merge *m, int64_t from)
 
 static enum mgb_status segment_carry(struct merge *m, int64_t from)
 {
-    MGB_TRY(copy(&m->now.segments, m, T_SEGMENT, from));
+    MGB_TRY(copy(&m->now.segments, m, MGB_MERGE_T_SEGMENT, from));
     MGB_TRY(
         mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SEGMENT], from, mgb_sql_last_id(&m->store->sql)));
-    for (int table = T_FIRST_OF_SEGMENT; table < TABLES; table++)
-        MGB_TRY(copy(table == T_STEP ? &m->now.steps : NULL, m, table, from));
+    for (int table = MGB_MERGE_T_FIRST_OF_SEGMENT; table < MGB_MERGE_TABLES; table++)
+        MGB_TRY(copy(table == MGB_MERGE_T_STEP ? &m->now.steps : NULL, m, table, from));
     return MGB_OK;
 }
 
 static enum mgb_status run_new_carry(struct merge *m, int64_t from,
                                      const struct mgb_merge_ids *segments)
 {
-    MGB_TRY(copy(&m->now.runs, m, T_RUN, from));
+    MGB_TRY(copy(&m->now.runs, m, MGB_MERGE_T_RUN, from));
     MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_RUN], from, mgb_sql_last_id(&m->store->sql)));
     for (size_t i = 0; i < segments->count; i++)
         MGB_TRY(segment_carry(m, segments->from[i]));
-    return copy(NULL, m, T_SAMPLE, from);
+    return copy(NULL, m, MGB_MERGE_T_SAMPLE, from);
 }
 
 /* A run that is there already: its segments are the same ones in the same order. */
@@ -303,7 +235,7 @@ static enum mgb_status sweeps_carry(struct merge *m, int64_t run)
         status = sweep_carry(m, sweeps.from[i]);
     ids_done(&sweeps);
     MGB_TRY(status);
-    return copy(NULL, m, T_SWEEP_POINT, run);
+    return copy(NULL, m, MGB_MERGE_T_SWEEP_POINT, run);
 }
 
 static enum mgb_status run_carry(struct merge *m, int64_t run)
@@ -323,8 +255,8 @@ static enum mgb_status run_carry(struct merge *m, int64_t run)
         status = to ? run_known_match(m, run, to, &segments) : run_new_carry(m, run, &segments);
     ids_done(&segments);
     MGB_TRY(status);
-    MGB_TRY(copy(&m->now.tags, m, T_TAG, run));
-    MGB_TRY(copy(&m->now.notes, m, T_NOTE, run));
+    MGB_TRY(copy(&m->now.tags, m, MGB_MERGE_T_TAG, run));
+    MGB_TRY(copy(&m->now.notes, m, MGB_MERGE_T_NOTE, run));
     MGB_TRY(baselines_carry(m, run));
     return sweeps_carry(m, run);
 }
@@ -407,8 +339,8 @@ static enum mgb_status rows_merge(struct merge *m, const char *path)
 {
     struct mgb_merge_ids machines = {0}, runs = {0};
     enum mgb_status status = MGB_OK;
-    for (int i = 0; i < TABLES && status == MGB_OK; i++)
-        status = mgb_merge_copier_open(&m->copiers[i], &m->work, &tables[i]);
+    for (int i = 0; i < MGB_MERGE_TABLES && status == MGB_OK; i++)
+        status = mgb_merge_copier_open(&m->copiers[i], &m->work, &mgb_merge_tables[i]);
     if (status == MGB_OK)
         status = numbers_ask(&machines, &m->source, "SELECT id FROM machine ORDER BY id", 0);
     if (status == MGB_OK)
@@ -420,7 +352,7 @@ static enum mgb_status rows_merge(struct merge *m, const char *path)
                                : run_merge(m, runs.from[i], path);
     ids_done(&machines);
     ids_done(&runs);
-    for (int i = 0; i < TABLES; i++)
+    for (int i = 0; i < MGB_MERGE_TABLES; i++)
         mgb_merge_copier_close(&m->copiers[i]);
     return status;
 }

@@ -34,6 +34,38 @@ struct mgb_merge_table {
         *newer; /* where the primary key is there: the row with the larger one stays; NULL: no */
 };
 
+/* The tables of results, in the order of carrying. */
+enum {
+    MGB_MERGE_T_MACHINE,
+    MGB_MERGE_T_DEVICE,
+    MGB_MERGE_T_LINK,
+    MGB_MERGE_T_NOISE_FLOOR,
+    MGB_MERGE_T_MODEL,
+    MGB_MERGE_T_RUN,
+    MGB_MERGE_T_SAMPLE,
+    MGB_MERGE_T_SWEEP,
+    MGB_MERGE_T_SWEEP_POINT,
+    MGB_MERGE_T_TAG,
+    MGB_MERGE_T_NOTE,
+    MGB_MERGE_T_SEGMENT,
+    MGB_MERGE_T_FIRST_OF_SEGMENT, /* from here on rows of a segment */
+    MGB_MERGE_T_STEP = MGB_MERGE_T_FIRST_OF_SEGMENT,
+    MGB_MERGE_T_STEP_DEVICE,
+    MGB_MERGE_T_SEGMENT_STAT,
+    MGB_MERGE_T_OUTLIER,
+    MGB_MERGE_T_METRIC,
+    MGB_MERGE_T_TASK,
+    MGB_MERGE_T_TASK_MEMORY,
+    MGB_MERGE_T_MEMORY,
+    MGB_MERGE_T_MEMORY_TOTAL,
+    MGB_MERGE_T_TRAFFIC,
+    MGB_MERGE_T_VARIABLE,
+    MGB_MERGE_T_DUPLICATE,
+    MGB_MERGE_TABLES
+};
+/* All but baseline, which is settled by name. */
+extern const struct mgb_merge_table mgb_merge_tables[MGB_MERGE_TABLES];
+
 struct mgb_merge_copier {
     const struct mgb_merge_table *table;
     sqlite3_stmt *read, *write;

@@ -45,7 +45,9 @@ static const char rows[] =
     "INSERT INTO tag VALUES (1, 'good');"
     "INSERT INTO baseline VALUES ('base', 1, 6);"
     "INSERT INTO sweep (name, started_ms, settings, order_seed) VALUES ('grid', 7, '{}', 42);"
-    "INSERT INTO sweep_point VALUES (1, 0, 0, 0, '{\"gpus\":1}', 'd', 1);";
+    "INSERT INTO sweep_point (sweep_id, point, repeat, position, settings, settings_digest, "
+    "run_id) "
+    "VALUES (1, 0, 0, 0, '{\"gpus\":1}', 'd', 1);";
 
 static void sql_run(const char *path, const char *sql)
 {
