@@ -444,10 +444,10 @@ CREATE TABLE sweep_point (
     sweep_id        INTEGER NOT NULL REFERENCES sweep (id) ON DELETE CASCADE, -- whose sweep
     point           INTEGER NOT NULL, -- index in grid order, from 0
     repeat          INTEGER NOT NULL, -- from 0
+    run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, -- whose run
     position        INTEGER NOT NULL, -- in the order in which they ran, from 0
     settings        TEXT NOT NULL,    -- JSON object of the grid's values
     settings_digest TEXT NOT NULL,    -- of everything that makes it the same point
-    run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, -- whose run
     PRIMARY KEY (sweep_id, point, repeat, run_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sweep_point_run ON sweep_point (run_id);

@@ -45,3 +45,20 @@ CREATE TABLE noise_floor (
     settings       TEXT NOT NULL     -- JSON object: what was run
 ) STRICT;
 CREATE INDEX noise_floor_machine ON noise_floor (machine_id);
+-- The columns of its key come first: SQLite 3.40's integrity_check takes others between them for NULL.
+ALTER TABLE sweep_point RENAME TO sweep_point_1;
+CREATE TABLE sweep_point (
+    sweep_id        INTEGER NOT NULL REFERENCES sweep (id) ON DELETE CASCADE, -- whose sweep
+    point           INTEGER NOT NULL, -- index in grid order, from 0
+    repeat          INTEGER NOT NULL, -- from 0
+    run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE, -- whose run
+    position        INTEGER NOT NULL, -- in the order in which they ran, from 0
+    settings        TEXT NOT NULL,    -- JSON object of the grid's values
+    settings_digest TEXT NOT NULL,    -- of everything that makes it the same point
+    PRIMARY KEY (sweep_id, point, repeat, run_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO sweep_point (sweep_id, point, repeat, run_id, position, settings, settings_digest)
+    SELECT sweep_id, point, repeat, run_id, position, settings, settings_digest FROM sweep_point_1;
+DROP TABLE sweep_point_1;
+CREATE INDEX sweep_point_run ON sweep_point (run_id);
+CREATE INDEX sweep_point_digest ON sweep_point (settings_digest);

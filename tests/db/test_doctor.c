@@ -74,6 +74,9 @@ static int doctor_setup(void **state)
 static void a_healthy_file_has_nothing_to_mend(void **state)
 {
     struct report report;
+    sql_run(*state, "INSERT INTO sweep (id, name, started_ms) VALUES (1, 's', 1);"
+                    "INSERT INTO sweep_point (sweep_id, point, repeat, run_id, position, settings, "
+                    "settings_digest) VALUES (1, 0, 0, 1, 0, '{}', 'd')");
     assert_true(look(&report, *state, true));
     assert_int_equal(report.counts[MGB_SYMPTOM_FAIL], 0);
     report_has(&report, "ok content: integrity_check finds no fault");

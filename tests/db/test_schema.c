@@ -95,7 +95,7 @@ static const struct {
     {"tag", "run_id name"},
     {"baseline", "name segment_id"},
     {"sweep", "id name"},
-    {"sweep_point", "sweep_id point repeat position settings settings_digest run_id"},
+    {"sweep_point", "sweep_id point repeat run_id position settings settings_digest"},
     {"run_summary",
      "run_id segment_id model backend machine simulated strategy gpus batch_mode batch_per_gpu "
      "global_batch cpu_relocation cpu_merge weights_at join_at loss_at sum_at update_at relocation "
