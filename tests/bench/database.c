@@ -1,7 +1,7 @@
 /* How big and how fast the results database is: bytes a step, what the recorder sustains, how long commits hold up the
  * step thread, and what a file of ten thousand runs answers. Prints a row a figure as run.sh does: title, figure, goal,
  * whether it is met.
- *     bench_database [RUNS [STEPS [FOLDER]]]
+ *     bench_database [RUNS [STEPS [FOLDER]]]        MGB_BENCH_KEEP=1: the big file stays
  * RUNS: of the big file (10000); STEPS: of each measurement of writing (100000). Sizes are for ten million steps, taken
  * from the bytes a step. A delay is that of all pushes of one step; "bare" is the same loop that only copies, so that what
  * other programs do to it can be told from what the recorder does. */
@@ -285,7 +285,10 @@ static void many_runs(const char *path, int runs, int64_t steps)
     char query[96]; /* a number: what a subquery finds is not carried into the view */
     snprintf(query, sizeof query, "SELECT * FROM phase_share WHERE segment_id = %" PRId64, last);
     ask(path, "phases of one segment", query, "<1000");
-    file_remove(path);
+    if (getenv("MGB_BENCH_KEEP"))
+        printf("kept: %s\n", path);
+    else
+        file_remove(path);
 }
 
 int main(int argc, char **argv)
