@@ -1,6 +1,6 @@
 /* Steps of a session whose record is kept, or not: what the record costs a run.
- *     bench_recording none|FILE [batch] [steps] [gpus]
- * mnist_cnn, batch a device; FILE is a results database that is made and removed. loop_ms is the time of a step with what
+ *     bench_recording none|FILE [batch] [steps] [gpus] [threads]
+ * mnist_cnn, batch and threads a device; FILE is a results database that is made and removed. loop_ms is the time of a step with what
  * lies between it and the next; cpu_ms the process' CPU time a step, warm-up and the thread that stores included, which
  * other programs disturb less. recording.sh compares the two. */
 #include "app/session/hub.h"
@@ -31,7 +31,7 @@ static double cpu_ms(void)
 }
 
 static void request_make(struct script_open_request *out, const struct mgb_graph *graph,
-                         const char *gpus, const char *batch)
+                         const char *gpus, const char *batch, const char *threads)
 {
     *out = (struct script_open_request){.graph = graph,
                                         .model = "mnist_cnn",
@@ -44,12 +44,13 @@ static void request_make(struct script_open_request *out, const struct mgb_graph
     mgb_placement_init(&out->placement);
     assert_ok(mgb_placement_set(&out->placement, "gpus", gpus));
     assert_ok(mgb_placement_set(&out->placement, "batch", batch));
+    assert_ok(mgb_placement_set(&out->placement, "threads", threads));
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: %s none|FILE [batch] [steps] [gpus]\n", argv[0]);
+        fprintf(stderr, "usage: %s none|FILE [batch] [steps] [gpus] [threads]\n", argv[0]);
         return 2;
     }
     const char *path = strcmp(argv[1], "none") == 0 ? NULL : argv[1];
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
     assert_ok(mgb_hub_open(
         &hub, &(struct mgb_hub_options){.database = path, .program_version = "bench"}));
     mgb_hub_services(&services, hub);
-    request_make(&request, graph, argc > 4 ? argv[4] : "2", argc > 2 ? argv[2] : "8");
+    request_make(&request, graph, argc > 4 ? argv[4] : "2", argc > 2 ? argv[2] : "8",
+                 argc > 5 ? argv[5] : "1");
     assert_ok(services.open(services.context, &session, &request));
     double began_ms = cpu_ms();
     assert_ok(services.step(session, &f, &losses,
