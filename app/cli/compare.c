@@ -36,11 +36,14 @@ static enum mgb_status options_read(struct mgb_judge_options *out, const struct 
     return floor ? mgb_cli_fraction_read(&out->floor, "--floor", floor) : MGB_OK;
 }
 
-/* "A: run 1, 3, 5: mlp on host (CPU devices)". */
-static void side_print(const char *name, const struct mgb_selection *side,
+/* "A: runs 1, 3, 5: mlp on here, backend cuda"; with `word` where that says more than the runs do. */
+static void side_print(const char *name, const char *word, const struct mgb_selection *side,
                        const struct mgb_judged_side *facts)
 {
-    printf("%s: run%s ", name, side->count > 1 ? "s" : "");
+    printf("%s", name);
+    if (word[strspn(word, "0123456789,")])
+        printf(" (%s)", word);
+    printf(": run%s ", side->count > 1 ? "s" : "");
     for (size_t i = 0; i < side->count && i < 12; i++)
         printf("%s%lld", i ? ", " : "", (long long)side->segments[i].run);
     if (side->count > 12)
@@ -77,8 +80,8 @@ static enum mgb_status pair_print(const struct mgb_invocation *in, const struct 
                                   const struct mgb_differ *differ)
 {
     char line[512];
-    side_print("A", a, &j->a);
-    side_print("B", b, &j->b);
+    side_print("A", in->words[0], a, &j->a);
+    side_print("B", in->words[1], b, &j->b);
     putchar('\n');
     MGB_TRY(mgb_differ_print(differ, mgb_cli_find_flag(in, "--all") != NULL, stdout));
     mgb_judge_line(line, sizeof line, j);

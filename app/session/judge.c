@@ -73,7 +73,8 @@ enum {
     FACT_LEFTOVERS,
     FACT_ODD_LOSS,
     FACT_TARGET_MISSED,
-    FACT_SETTINGS
+    FACT_SETTINGS,
+    FACT_THROTTLE
 };
 
 static const char facts_sql[] =
@@ -91,7 +92,9 @@ static const char facts_sql[] =
     "s.sum_at,"
     "                  s.update_at, s.allreduce, s.bucket_mib, s.wire_type, s.staged, s.stale, "
     "s.graph,"
-    "                  s.precision, s.recompute, s.bn, s.optimizer)"
+    "                  s.precision, s.recompute, s.bn, s.optimizer),"
+    "       (SELECT group_concat(DISTINCT throttle) FROM sample"
+    "         WHERE segment_id = s.id AND throttle <> '')"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
     "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
     "WHERE s.id = ?";
@@ -148,6 +151,8 @@ static void remark_note(struct side_look *l, const struct mgb_value *v)
     bool timed = v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer > 0;
     if (strcmp(outcome, "ok") != 0 && timed)
         remark_add(l->out, "run %lld: %s; its figures are of the steps until then", run, outcome);
+    if (*text_of(&v[FACT_THROTTLE]))
+        remark_add(l->out, "run %lld was throttled: %s", run, text_of(&v[FACT_THROTTLE]));
     if (v[FACT_LEFTOVERS].integer > 0)
         remark_add(l->out, "run %lld leaves copies of %lld variables behind", run,
                    (long long)v[FACT_LEFTOVERS].integer);
@@ -283,6 +288,16 @@ static void location_scale(struct mgb_location *location, double factor)
     location->high_ns *= factor;
 }
 
+/* One side's own figures, where the other has none to be compared with. */
+static enum mgb_status location_find(struct mgb_location *out, const struct mgb_side *side,
+                                     const struct mgb_compare_options *options)
+{
+    struct mgb_comparison alone;
+    MGB_TRY(mgb_compare(&alone, side, side, options));
+    *out = alone.a;
+    return MGB_OK;
+}
+
 static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reader *reader,
                                      const struct mgb_selection *a, const struct mgb_selection *b,
                                      double floor)
@@ -294,6 +309,10 @@ static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reade
     enum mgb_status status = side_load(&second, reader, b, out->per_example);
     if (status == MGB_OK)
         status = mgb_compare(&out->comparison, &first.side, &second.side, &options);
+    if (status == MGB_OK && out->comparison.reason == MGB_REASON_NO_STEPS)
+        status = location_find(&out->comparison.a, &first.side, &options);
+    if (status == MGB_OK && out->comparison.reason == MGB_REASON_NO_STEPS)
+        status = location_find(&out->comparison.b, &second.side, &options);
     if (status == MGB_OK) {
         steps_count(&out->a, &first.side);
         steps_count(&out->b, &second.side);

@@ -66,9 +66,29 @@ static void no_verdict_is_given_on_what_cannot_be_trusted(void **state)
     SAYS(*state, 0, "compare 1,5,9 17", "B 1.719 ms/example",
          "refused: run 17 stores 1 variable twice (mgbench show 17)");
     SAYS(*state, 0, "compare 1,5,9 18", "B 100 ms", "refused: the log of run 18 is incomplete");
-    SAYS(*state, 0, "compare 1,5,9 19", "refused: run 19 has no timed steps (oom)");
+    SAYS(*state, 0, "compare 1,5,9 19", "A 3.125 ms/example [", "B - ms/example",
+         "refused: run 19 has no timed steps (oom)");
+    SAYS(*state, 0, "compare 21.1 21.2", "A (21.1): run 21: mlp", "B (21.2): run 21: mlp");
     SAYS(*state, 0, "compare 1,5,9 20", "B 100 ms", "refused: run 20 is not steady");
     SAYS(*state, 0, "compare 1,5,9 16 --across-backends", "undecided: one repetition");
+}
+
+static void what_befell_a_run_is_told_beside_its_figures(void **state)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_sql_run(
+        &store->sql, "INSERT INTO sample (run_id, segment_id, device, at_ns, throttle) "
+                     "VALUES (5, 5, '/gpu:0', 1, 'thermal');"
+                     "UPDATE segment SET oversubscribed = 1 WHERE id = 13;"
+                     "UPDATE segment SET target_noise = 0.01, stop_reason = 'time' WHERE id = 14;"
+                     "UPDATE step SET loss = NULL, loss_status = 'nan' WHERE segment_id = 15 AND "
+                     "step > 7"));
+    mgb_store_close(store);
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "  slower", "note: run 5 was throttled: thermal",
+         "note: B is oversubscribed: its towers have more threads than there are cores",
+         "note: run 14 ran out of time before its noise was below its target",
+         "note: run 15: the loss is no number from step 8 on");
 }
 
 static void what_is_the_same_is_shown_on_request(void **state)
@@ -183,6 +203,7 @@ int main(void)
         cmocka_unit_test(one_repetition_is_undecided_and_says_what_would_settle_it),
         cmocka_unit_test(other_batches_are_compared_by_example),
         cmocka_unit_test(no_verdict_is_given_on_what_cannot_be_trusted),
+        WRITES(what_befell_a_run_is_told_beside_its_figures),
         cmocka_unit_test(what_is_the_same_is_shown_on_request),
         cmocka_unit_test(programs_get_the_verdict_as_a_row),
         cmocka_unit_test(a_sweep_is_compared_point_by_point),
