@@ -21,7 +21,7 @@ static const struct mgb_example examples[] = {
     {"mgbench compare last~1 last", "did the newest run change anything against the one before"},
     {"mgbench compare 1,3,5 2,4,6 --floor 2%", "three repetitions against three"},
     {"mgbench compare baseline:before tag:after --fail-if-slower",
-     "a gate for scripts: exit 3 if slower"},
+     "a gate for scripts: exit 3 if slower, 1 if no verdict may be given"},
     {"mgbench compare sweep:placement/0 sweep:placement/1 --all",
      "two points of a sweep, by all their repetitions"},
     {"mgbench compare sweep:placement",

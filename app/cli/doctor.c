@@ -115,8 +115,10 @@ static const struct mgb_flag flags[] = {
     {NULL, NULL, NULL, false}};
 
 static const struct mgb_example examples[] = {
-    {"mgbench doctor", "is the database whole, and is this machine fit for measuring"},
-    {"mgbench doctor --thorough --quiet", "every index and reference too; only what is not fine"},
+    {"mgbench doctor",
+     "is the database whole, the machine fit for measuring; exit 1 if something fails"},
+    {"mgbench doctor --thorough --quiet",
+     "every index and reference too; only what is not fine (exit 1 if it fails)"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_doctor = {

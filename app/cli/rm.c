@@ -184,7 +184,7 @@ static const struct mgb_flag flags[] = {
 
 static const struct mgb_example examples[] = {
     {"mgbench rm last --yes", "deletes the newest run, without a question"},
-    {"mgbench rm tag:warmup 12,13", "deletes all runs with a tag, and two more, after asking"},
+    {"mgbench rm tag:warmup 12,13 --yes", "all runs with a tag, and two more"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_rm = {

@@ -173,7 +173,7 @@ static int script_run(struct mgb_invocation *in)
 
 static const struct mgb_example examples[] = {
     {"mgbench -e placement.lua --help", "which options a script declares"},
-    {"mgbench -e placement.lua --model mlp --data digits --gpus 2 --batch 8",
+    {"mgbench -e placement.lua --model digits_cnn --data digits --gpus 2 --batch 8",
      "a script of scripts/experiments, with options of its own"},
     {"mgbench -e 'mgb.table(mgb.db.query(\"select gpus, step_ms_median from run_summary\"))'",
      "Lua in the words of the command"},

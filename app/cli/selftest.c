@@ -361,7 +361,6 @@ static const struct mgb_flag selftest_flags[] = {
 
 static const struct mgb_example selftest_examples[] = {
     {"mgbench selftest --quick", "whether the engine is right here, and a rough noise floor"},
-    {"mgbench selftest --model digits_cnn --comparisons 5", "the noise of steps of that length"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_selftest = {
