@@ -53,15 +53,19 @@ bool plot_same(const struct plot_cell *a, const struct plot_cell *b, enum plot_d
 bool plot_alike(const struct plot_cell *a, const struct plot_cell *b,
                 const enum plot_dimension *list, int count);
 
-/* Words that tell `cell` from the others of its panel (`members` of `cells`): the dimensions of `always`, then of all
- * others not in `fixed` those that split what the words so far do not. To be freed; NULL: memory is out. */
+/* Cells side by side, and what tells them apart: the dimensions of `always`, then of all others not in `fixed` those that
+ * split what the dimensions so far do not. */
 struct plot_scope {
     const struct plot_cells *cells;
     const size_t *members;
     size_t member_count;
     const enum plot_dimension *always, *fixed;
     int always_count, fixed_count;
+    enum plot_dimension told[PLOT_DIMENSIONS]; /* found by plot_scope_settle */
+    int told_count;
 };
+void plot_scope_settle(struct plot_scope *scope);
+/* The told dimensions of `cell` in words. To be freed; NULL: memory is out. */
 char *plot_label(const struct plot_scope *scope, const struct plot_cell *cell);
 
 /* "mlp on vm, CPU devices (backend host)": what is measured, and by what, with the model's options where they differ among

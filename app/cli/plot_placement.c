@@ -107,8 +107,10 @@ static char *bar_label(const struct plot_scope *scope, const struct plot_cell *c
 static enum mgb_status panel_draw(struct mgb_picture *picture, const struct plot_cells *cells,
                                   const struct plot_panel *panel)
 {
-    struct plot_scope scope = {cells, panel->members, panel->count, always, fixed, 1, FIXED};
+    struct plot_scope scope = {cells, panel->members, panel->count, always, fixed,
+                               1,     FIXED,          {0},          0};
     struct bar *bars = calloc(panel->count, sizeof *bars);
+    plot_scope_settle(&scope);
     bool good = bars;
     for (size_t i = 0; good && i < panel->count; i++) {
         bars[i].cell = &cells->all[panel->members[i]];

@@ -42,27 +42,22 @@ static void rate_add(struct mgb_chart *chart, int series, double x, const struct
 static size_t lonely_drop(struct plot_scope *scope, size_t *members)
 {
     size_t kept = 0, count = scope->member_count;
-    char **labels = calloc(count + 1, sizeof *labels);
     bool *lonely = calloc(count + 1, sizeof *lonely);
-    for (size_t i = 0; labels && i < count; i++)
-        labels[i] = plot_label(scope, &scope->cells->all[members[i]]);
-    for (size_t i = 0; labels && lonely && i < count; i++) {
-        lonely[i] = labels[i] != NULL;
-        for (size_t k = 0; lonely[i] && k < count; k++)
-            if (labels[k] && strcmp(labels[i], labels[k]) == 0 &&
-                scope->cells->all[members[i]].global_batch !=
-                    scope->cells->all[members[k]].global_batch)
-                lonely[i] = false;
-        kept += !lonely[i];
+    for (size_t i = 0; lonely && i < count; i++) {
+        const struct plot_cell *cell = &scope->cells->all[members[i]];
+        lonely[i] = !cell->oom; /* where memory ends is always worth a line */
+        for (size_t k = 0; lonely[i] && k < count; k++) {
+            const struct plot_cell *other = &scope->cells->all[members[k]];
+            lonely[i] = cell->global_batch == other->global_batch ||
+                        !plot_alike(cell, other, scope->told, scope->told_count);
+        }
+        kept += !lonely[i] && !cell->oom;
     }
     size_t at = 0;
-    for (size_t i = 0; kept > 0 && i < count; i++)
+    for (size_t i = 0; lonely && kept > 0 && i < count; i++)
         if (!lonely[i])
             members[at++] = members[i];
-    scope->member_count = kept > 0 ? at : count;
-    for (size_t i = 0; labels && i < count; i++)
-        free(labels[i]);
-    free(labels);
+    scope->member_count = at > 0 ? at : count;
     free(lonely);
     return count - scope->member_count;
 }
@@ -126,7 +121,9 @@ static void scaling_title(struct scaling *s, const struct plot_cell *any)
 
 static void scaling_points(struct scaling *s)
 {
-    struct plot_scope scope = {s->cells, s->members, s->count, scaling_always, scaling_fixed, 1, 9};
+    struct plot_scope scope = {s->cells, s->members, s->count, scaling_always, scaling_fixed, 1,
+                               9,        {0},        0};
+    plot_scope_settle(&scope);
     for (size_t i = 0; i < s->count; i++) {
         const struct plot_cell *cell = &s->cells->all[s->members[i]];
         char *label = plot_label(&scope, cell), mark[200];
@@ -219,21 +216,24 @@ static const enum plot_dimension batch_fixed[] = {
 static const enum plot_dimension batch_always[] = {PLOT_GPUS};
 
 /* The edge of a series is the smallest batch that did not fit. */
+static bool is_edge(const struct plot_scope *scope, const struct plot_cell *cell)
+{
+    for (size_t i = 0; cell->oom && i < scope->member_count; i++) {
+        const struct plot_cell *other = &scope->cells->all[scope->members[i]];
+        if (other->oom && other->global_batch < cell->global_batch &&
+            plot_alike(cell, other, scope->told, scope->told_count))
+            return false;
+    }
+    return cell->oom;
+}
+
 static void edges_add(struct mgb_chart *chart, const struct plot_scope *scope)
 {
     for (size_t i = 0; i < scope->member_count; i++) {
         const struct plot_cell *cell = &scope->cells->all[scope->members[i]];
-        char *label = cell->oom ? plot_label(scope, cell) : NULL, mark[200];
-        bool smallest = label != NULL;
-        for (size_t k = 0; smallest && k < scope->member_count; k++) {
-            const struct plot_cell *other = &scope->cells->all[scope->members[k]];
-            char *its = other->oom ? plot_label(scope, other) : NULL;
-            if (its && strcmp(its, label) == 0 && other->global_batch < cell->global_batch)
-                smallest = false;
-            free(its);
-        }
+        char *label = is_edge(scope, cell) ? plot_label(scope, cell) : NULL, mark[200];
         snprintf(mark, sizeof mark, "out of memory: %s", label ? label : "");
-        if (smallest)
+        if (label)
             mgb_chart_add_mark(chart, MGB_MARK_EDGE, (double)cell->global_batch, 0, mark);
         free(label);
     }
@@ -243,11 +243,13 @@ static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cel
                        const struct plot_panel *panel, size_t *lonely)
 {
     struct mgb_chart *chart = mgb_picture_add(picture, MGB_CHART_LINES);
-    struct plot_scope scope = {cells, panel->members, panel->count, batch_always, batch_fixed, 1,
-                               8};
+    struct plot_scope scope = {
+        cells, panel->members, panel->count, batch_always, batch_fixed, 1, 8, {0}, 0};
     char *prefix = plot_prefix(cells, &cells->all[panel->members[0]]);
     const struct plot_cell *best = NULL;
+    plot_scope_settle(&scope);
     *lonely += lonely_drop(&scope, panel->members);
+    plot_scope_settle(&scope);
     for (size_t i = 0; i < scope.member_count; i++) {
         const struct plot_cell *cell = &cells->all[panel->members[i]];
         char *label = plot_label(&scope, cell);

@@ -155,26 +155,33 @@ static bool is_mirrored(const struct plot_cell *cell)
            is(cell->values[PLOT_STRATEGY], "independent");
 }
 
+void plot_scope_settle(struct plot_scope *scope)
+{
+    scope->told_count = 0;
+    for (int i = 0; i < scope->always_count; i++)
+        scope->told[scope->told_count++] = scope->always[i];
+    for (enum plot_dimension d = 0; d < PLOT_DIMENSIONS; d++)
+        if (!in_list(d, scope->fixed, scope->fixed_count) &&
+            !in_list(d, scope->told, scope->told_count) &&
+            splits(scope, d, scope->told, scope->told_count))
+            scope->told[scope->told_count++] = d;
+}
+
 char *plot_label(const struct plot_scope *scope, const struct plot_cell *cell)
 {
-    enum plot_dimension told[PLOT_DIMENSIONS];
-    int count = 0;
+    const char *before = "";
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    for (int i = 0; i < scope->always_count; i++)
-        told[count++] = scope->always[i];
-    for (enum plot_dimension d = 0; d < PLOT_DIMENSIONS; d++)
-        if (!in_list(d, scope->fixed, scope->fixed_count) && !in_list(d, told, count) &&
-            splits(scope, d, told, count))
-            told[count++] = d;
-    for (int i = 0; i < count; i++) {
-        if (told[i] == PLOT_STRATEGY && in_list(PLOT_PLACES, told, count) && is_mirrored(cell))
+    for (int i = 0; i < scope->told_count; i++) {
+        if (scope->told[i] == PLOT_STRATEGY && is_mirrored(cell) &&
+            in_list(PLOT_PLACES, scope->told, scope->told_count))
             continue; /* its places say so */
-        fputs(i ? ", " : "", out);
-        dimension_print(out, cell, told[i]);
+        fputs(before, out);
+        dimension_print(out, cell, scope->told[i]);
+        before = ", ";
     }
     if (fclose(out) != 0) {
         free(text);

@@ -128,9 +128,10 @@ static void panel_print(const struct report *r, const struct plot_panel *panel,
                         const struct pairs *p)
 {
     static const char *const head[] = {"B", "B, ms a step [95 %]", "B / A", "B is", NULL};
-    struct plot_scope scope = {r->cells, panel->members, panel->count, always, fixed, 1, 9};
+    struct plot_scope scope = {r->cells, panel->members, panel->count, always, fixed, 1, 9, {0}, 0};
     const struct plot_cell *first = &r->cells->all[panel->members[0]], *base = NULL;
     char *prefix = plot_prefix(r->cells, first), time[200];
+    plot_scope_settle(&scope);
     report_element(r->out, "h3", "%s%lld GPU%s, global batch %lld", prefix ? prefix : "",
                    (long long)first->gpus, first->gpus == 1 ? "" : "s",
                    (long long)first->global_batch);

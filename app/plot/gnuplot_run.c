@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool mgb_gnuplot_there(void)
 {
     const char *path = getenv("PATH");
