@@ -1,5 +1,6 @@
 /* The command line program: reads its words, then runs the command in a supervised worker. */
 #include "app/cli/cli.h"
+#include "app/mgb_commit.h"
 #include "app/supervisor/supervisor.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static int worker_run(struct mgb_supervised *link, void *context)
     in->host = (struct mgb_cli_host){.restartable = point_tell,
                                      .context = link,
                                      .restarts = link->restarts,
-                                     .point = link->point};
+                                     .point = link->point,
+                                     .commit = *MGB_COMMIT ? MGB_COMMIT : NULL};
     return mgb_cli_run(in);
 }
 

@@ -55,8 +55,9 @@ struct mgb_cli_host {
     /* Work can be taken up again at `point` after a crash; NULL: no longer. */
     void (*restartable)(void *context, const char *point);
     void *context;
-    int restarts;      /* how often the program was started again after a crash */
-    const char *point; /* where it crashed */
+    int restarts;       /* how often the program was started again after a crash */
+    const char *point;  /* where it crashed */
+    const char *commit; /* of the sources it was built from; NULL: not known */
 };
 
 struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_done */

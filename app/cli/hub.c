@@ -164,6 +164,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
     struct mgb_hub_options options = {
         .database = out->database,
         .program_version = MGB_VERSION,
+        .commit = in->host.commit,
         .script = is_file ? script : NULL,
         .script_digest = *out->digest ? out->digest : NULL,
         .command = out->command,

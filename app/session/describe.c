@@ -139,15 +139,48 @@ static void describe_machine(struct session_description *out, const struct mgb_t
         describe_devices(out, topology);
 }
 
+#ifdef __OPTIMIZE__
+#define BUILD "release"
+#else
+#define BUILD "debug"
+#endif
+
+/* Of NVIDIA's kernel module, "550.54.15": the first word that is a number with a point; "" without the module. */
+static void driver_version(char *out, size_t size)
+{
+    char line[256];
+    size_t length;
+    *out = '\0';
+    FILE *file = fopen("/proc/driver/nvidia/version", "r");
+    if (!file)
+        return;
+    bool got = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    for (const char *word = line; got && *word; word += length) {
+        word += strspn(word, " \t\n");
+        length = strcspn(word, " \t\n");
+        if (length > 0 && strspn(word, "0123456789.") == length && memchr(word, '.', length)) {
+            snprintf(out, size, "%.*s", (int)length, word);
+            return;
+        }
+    }
+}
+
 /* What the run stands on. A backend that cannot say leaves its part out. */
 static void describe_versions(char *out, size_t size, const struct mgb_hub *hub,
                               const char *backend)
 {
-    char libraries[256] = "";
+    char libraries[256] = "", driver[32] = "";
+    const char *own = hub->options.program_version, *commit = hub->options.commit;
     (void)mgb_backend_versions(libraries, sizeof libraries, backend);
-    const char *own = hub->options.program_version;
-    snprintf(out, size, "{\"mgbench\":\"%s\",\"SQLite\":\"%s\",\"Lua\":\"%s\"%s%s}",
-             own ? own : "unknown", mgb_db_library_version(), mgb_script_lua_version(),
+    if (strcmp(backend, "cuda") == 0)
+        driver_version(driver, sizeof driver);
+    snprintf(out, size,
+             "{\"mgbench\":\"%s\"%s%s%s,\"build\":\"" BUILD
+             "\",\"SQLite\":\"%s\",\"Lua\":\"%s\"%s%s%s%s%s}",
+             own ? own : "unknown", commit ? ",\"commit\":\"" : "", commit ? commit : "",
+             commit ? "\"" : "", mgb_db_library_version(), mgb_script_lua_version(),
+             driver[0] ? ",\"driver\":\"" : "", driver, driver[0] ? "\"" : "",
              libraries[0] ? "," : "", libraries);
 }
 

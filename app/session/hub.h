@@ -22,6 +22,7 @@ enum mgb_status mgb_remarks_check(const char *names);
 struct mgb_hub_options {  /* texts are borrowed until close */
     const char *database; /* path; NULL: record nothing */
     const char *program_version;
+    const char *commit;        /* of the program's sources; NULL: not known */
     const char *script;        /* path, or NULL */
     const char *script_digest; /* or NULL */
     const char *command;       /* what repeats this, quoted for a shell */
