@@ -101,21 +101,55 @@ static const struct plot_cell *best_find(const struct scaling *s)
     return best;
 }
 
-static void scaling_title(struct scaling *s, const struct plot_cell *any)
+/* What exchanging costs `cell`: its step beside that of as many GPUs that exchange nothing. "" when they are not there. */
+static void exchange_print(FILE *out, const struct scaling *s, const struct plot_cell *cell)
+{
+    char ms[40];
+    for (size_t i = 0; i < s->count; i++) {
+        const struct plot_cell *alone = &s->cells->all[s->members[i]];
+        if (alone->oom || alone->gpus != cell->gpus ||
+            strcmp(alone->values[PLOT_STRATEGY], "independent") != 0)
+            continue;
+        struct mgb_scaling_point merged = {cell->gpus, cell->global_batch, cell->ms * 1e6};
+        struct mgb_scaling_point apart = {alone->gpus, alone->global_batch, alone->ms * 1e6};
+        struct mgb_scaling_exchange cost = mgb_scaling_exchange(&merged, &apart);
+        if (cost.cost_ns.known && cost.cost_ns.value <= 0)
+            fputs(". What exchanging costs it is lost in the noise", out);
+        else if (cost.cost_ns.known && cost.share.known)
+            fprintf(out, ". Exchanging costs it %s ms, %.0f %% of the step",
+                    mgb_plot_number(ms, cost.cost_ns.value / 1e6), 100 * cost.share.value);
+        return;
+    }
+}
+
+static void answer_print(FILE *out, const struct scaling *s)
 {
     const struct plot_cell *best = best_find(s);
-    char *prefix = plot_prefix(s->cells, any), answer[200] = "";
-    if (best && s->single)
-        snprintf(answer, sizeof answer,
-                 ". %lld GPUs give %.3g times the rate of one (%s): efficiency %.0f %%",
-                 (long long)best->gpus, rate_of(best) / rate_of(s->single),
-                 best->values[PLOT_STRATEGY],
-                 100 * rate_of(best) / rate_of(s->single) / (double)best->gpus);
-    mgb_picture_say(&s->chart->title, &s->chart->failed, "%s%s scaling, %s %lld%s%s",
-                    prefix ? prefix : "", is_weak(any) ? "Weak" : "Strong",
-                    is_weak(any) ? "batch per GPU" : "global batch",
-                    (long long)(is_weak(any) ? any->batch_per_gpu : any->global_batch), answer,
-                    s->single ? "" : ". No ideal line: one GPU with this batch is not measured");
+    if (!s->single)
+        fputs(". No ideal line: one GPU with this batch is not measured", out);
+    if (!best || !s->single)
+        return;
+    double times = rate_of(best) / rate_of(s->single);
+    fprintf(out, ". %lld GPUs give %.3g times the rate of one (%s): efficiency %.0f %%",
+            (long long)best->gpus, times, best->values[PLOT_STRATEGY],
+            100 * times / (double)best->gpus);
+    exchange_print(out, s, best);
+}
+
+static void scaling_title(struct scaling *s, const struct plot_cell *any)
+{
+    char *prefix = plot_prefix(s->cells, any), *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    s->chart->failed = s->chart->failed || !prefix || !out;
+    if (out) {
+        fprintf(out, "%s%s scaling, %s %lld", prefix ? prefix : "",
+                is_weak(any) ? "Weak" : "Strong", is_weak(any) ? "batch per GPU" : "global batch",
+                (long long)(is_weak(any) ? any->batch_per_gpu : any->global_batch));
+        answer_print(out, s);
+        s->chart->failed = fclose(out) != 0 || s->chart->failed;
+        s->chart->title = text;
+    }
     free(prefix);
 }
 

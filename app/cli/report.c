@@ -145,7 +145,7 @@ static const struct mgb_flag flags[] = {{"--title", "TEXT", "heading of the page
 
 const struct mgb_command mgb_command_report = {
     .name = "report",
-    .usage = "DIR [sweep:NAME|RUN|MODEL...] [options]",
+    .usage = "DIR [MODEL | RUN|sweep:NAME...] [options]",
     .summary = "one self-contained HTML page: verdicts, pictures, tables, environment",
     .help =
         "Writes DIR/index.html; DIR is made, an older page is replaced when the new one is whole.\n"

@@ -103,7 +103,7 @@ same 'only the page' 'index.html' "$(ls a/b)"
 same 'nothing from elsewhere' '' "$(grep -oE '(src|href)="?https?:[^ >]*|@import|<link|<img' a/b/index.html | grep -v w3.org)"
 printf 'not a folder' >file
 expect 1 '' "mgbench: report: making the folder 'file' failed: it is a file" mgbench report file sweep:places
-expect 2 '' "mgbench: report: a word is missing; usage: mgbench report DIR [sweep:NAME|RUN|MODEL...] [options]" mgbench report
+expect 2 '' "mgbench: report: a word is missing; usage: mgbench report DIR [MODEL | RUN|sweep:NAME...] [options]" mgbench report
 same 'the page is as before' 1 "$(grep -c '</html>' a/b/index.html)"
 
 # What a script may not draw.

@@ -209,6 +209,18 @@ static void scaling_tells_how_far_from_ideal(void **state)
     expect_part(state, "scaling", NULL, ". ideal: N times one GPU\n");
 }
 
+static void what_exchanging_costs_is_a_number(void **state)
+{
+    put(1, 32, "/gpu:0", "/cpu:0", 8);
+    put(2, 32, "/gpu:0", "/cpu:0", 10);
+    struct mgb_record_segment s = placed(2, 32, "/gpu:0", "/cpu:0");
+    s.effective.strategy = "independent";
+    segment_put(&s, 9);
+    expect_part(state, "scaling", NULL,
+                "2 GPUs give 1.6 times the rate of one (outputs): efficiency 80 %.\n"
+                "Exchanging costs it 1 ms, 10 % of the step\n");
+}
+
 static void strong_scaling_is_a_panel_of_its_own(void **state)
 {
     put(1, 32, "/gpu:0", "/cpu:0", 8);
@@ -299,6 +311,7 @@ int main(void)
         TEST(nothing_recorded_is_said),
         TEST(the_newest_measurement_counts_and_the_older_is_told),
         TEST(scaling_tells_how_far_from_ideal),
+        TEST(what_exchanging_costs_is_a_number),
         TEST(strong_scaling_is_a_panel_of_its_own),
         TEST(the_edge_of_memory_is_the_smallest_batch_that_failed),
         TEST(shares_of_phases_add_up),
