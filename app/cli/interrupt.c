@@ -1,6 +1,7 @@
 /* Signals of the worker. Handlers only set flags and call the target, which is async-signal-safe by contract. */
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static void stop_ask(void)
         stop(atomic_load(&target_context));
 }
 
-static void signal_take(int number)
+static void signal_answer(int number)
 {
     static const char text[] = "mgbench: stopping after this step; once more to stop at once\n";
     if (number == SIGPIPE) {
@@ -53,6 +54,14 @@ static void signal_take(int number)
         say(text, sizeof text - 1);
     }
     stop_ask();
+}
+
+/* What it interrupts may be about to read errno. */
+static void signal_take(int number)
+{
+    int before = errno;
+    signal_answer(number);
+    errno = before;
 }
 
 void mgb_interrupt_take(bool quiet)
