@@ -3,11 +3,16 @@
  * ten times both. */
 #include "tests/support/check.h"
 
+#include "db/critical.h"
 #include "db/load.h"
+#include "db/merge.h"
 #include "db/query.h"
 #include "db/select.h"
 #include "db/store.h"
+#include "db/trace.h"
+#include "db/trace_json.h"
 #include "tests/support/database.h"
+#include "tests/support/faulty_vfs.h"
 #include "tests/support/mutate.h"
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +41,26 @@ static void hang_tell(int number)
     abort();
 }
 
+/* Of a traced step: computing, copies between, each waiting for the one before. */
+static struct mgb_record task_of(int64_t segment, int number)
+{
+    static const char *const waits[] = {"[]", "[0]", "[1]", "[0,2]", "[3]", "[4,1]"};
+    bool copy = number % 2;
+    return (struct mgb_record){.kind = MGB_RECORD_TASK,
+                               .task = {.segment = segment,
+                                        .step = 3,
+                                        .device = copy ? "/cpu:0" : "/gpu:0",
+                                        .queue = copy ? "/gpu:0->/cpu:0" : "/gpu:0 compute",
+                                        .kind = copy ? "copy" : "compute",
+                                        .name = "tower1/conv1/forward",
+                                        .phase = copy ? MGB_PHASE_JOIN : MGB_PHASE_FORWARD,
+                                        .start_ns = number * 1000,
+                                        .duration_ns = 1000,
+                                        .bytes = copy ? 64 : 0,
+                                        .task = number,
+                                        .waits_for = waits[number]}};
+}
+
 static void sound_file_make(const char *path)
 {
     struct mgb_store *store;
@@ -45,7 +70,7 @@ static void sound_file_make(const char *path)
     assert_ok(mgb_store_open(&store, path, NULL));
     for (int i = 0; i < 4; i++) {
         int64_t run, segment;
-        struct mgb_record steps[40];
+        struct mgb_record steps[40], tasks[6];
         assert_ok(mgb_store_begin_run(&run, store, database_run()));
         struct mgb_record_segment record = database_segment(run);
         assert_ok(mgb_store_begin_segment(&segment, store, &record));
@@ -56,6 +81,9 @@ static void sound_file_make(const char *path)
                 .step_device = {.segment = segment, .step = k / 2, .device = "/gpu:0"}};
         }
         assert_ok(mgb_store_put_steps(store, steps, 40));
+        for (int k = 0; k < 6; k++)
+            tasks[k] = task_of(segment, k);
+        assert_ok(mgb_store_put_steps(store, tasks, 6));
         assert_ok(mgb_store_put_memory_totals(store, segment, totals, 1));
         assert_ok(mgb_store_put_note(store, run, "a note"));
         assert_ok(mgb_store_finish_segment(NULL, store, segment, &end));
@@ -122,6 +150,49 @@ static void sides_load(struct mgb_reader *reader)
         mgb_side_done(&side);
 }
 
+static void trace_step_read(struct mgb_trace_json *json, struct mgb_reader *reader,
+                            struct mgb_trace_listed at)
+{
+    int count;
+    struct mgb_trace_step step;
+    struct mgb_critical_part *parts = NULL;
+    if (judged(mgb_trace_load(&step, reader, 2, at)) != MGB_OK)
+        return;
+    (void)judged(mgb_trace_critical(&parts, &count, &step));
+    (void)judged(mgb_trace_json_step(json, reader, 2, &step));
+    free(parts);
+    mgb_trace_step_done(&step);
+}
+
+/* As drawing a timeline does. */
+static void trace_read(struct mgb_reader *reader)
+{
+    struct mgb_trace_list list;
+    struct mgb_trace_json json = {.out = fopen("/dev/null", "w"), .program = "test"};
+    assert_non_null(json.out);
+    if (judged(mgb_trace_list(&list, reader, 2)) == MGB_OK) {
+        if (judged(mgb_trace_json_begin(&json, reader, 2)) == MGB_OK)
+            for (size_t i = 0; i < list.count && i < 4; i++)
+                trace_step_read(&json, reader, list.steps[i]);
+        (void)judged(mgb_trace_json_end(&json));
+        mgb_trace_list_done(&list);
+    }
+    fclose(json.out);
+}
+
+/* Everything that can be brought over goes into a file that stays sound. */
+static void file_merge(const char *path)
+{
+    char target[128];
+    struct mgb_store *store;
+    struct mgb_merge_counts counts = {0};
+    struct mgb_merge_options options = {0};
+    snprintf(target, sizeof target, "%s.copy", path);
+    assert_ok(mgb_store_open(&store, target, NULL));
+    (void)judged(mgb_merge(&counts, store, path, &options));
+    mgb_store_close(store);
+}
+
 static bool file_ask(const char *path)
 {
     static const char *const questions[] = {"SELECT * FROM run_summary ORDER BY run_id DESC",
@@ -146,8 +217,24 @@ static bool file_ask(const char *path)
     for (int64_t run = 1; run <= 4; run++)
         (void)judged(mgb_db_run_state(&outcome, reader, run));
     sides_load(reader);
+    trace_read(reader);
     mgb_reader_close(reader);
     return true;
+}
+
+static void target_check(const char *path)
+{
+    static const char *const endings[] = {".copy", ".copy-wal", ".copy-shm", ".copy.lock"};
+    char name[128];
+    struct mgb_store *store;
+    snprintf(name, sizeof name, "%s.copy", path);
+    assert_ok(mgb_store_open(&store, name, NULL));
+    assert_ok(mgb_store_check(store, true));
+    mgb_store_close(store);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        unlink(name);
+    }
 }
 
 static bool file_use(const char *path)
@@ -197,11 +284,13 @@ static void damaged_files_end_in_a_status(void **state)
         mutate_file(damaged, &size, ROOM, seed);
         file_write(path, damaged, size);
         asked += file_ask(path);
+        file_merge(path);
         used += file_use(path);
     }
     alarm(0);
     print_message("%d damages: %d could be read, %d written\n", (int)(seed - first), asked, used);
     file_write(path, sound, sound_size);
+    target_check(path);
     assert_true(file_ask(path) && file_use(path));
     if (!only)
         assert_true(asked > 0 && used > 0 && used < (int)(seed - first));
@@ -213,5 +302,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_files_end_in_a_status, database_setup,
                                         database_teardown),
     };
+    faulty_install(); /* for its syncs, which take no time */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
