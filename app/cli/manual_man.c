@@ -222,13 +222,14 @@ static void see_also_print(FILE *out, const char *text)
 
 static void heading_print(FILE *out, const struct mgb_manual *manual)
 {
-    fprintf(out, ".\\\" Written by the program from its table of commands.\n.TH ");
-    for (const char *c = manual->program; *c; c++)
+    const char *name = manual->program;
+    fputs(".\\\" Written by the program from its table of commands.\n.TH ", out);
+    for (const char *c = name; *c; c++)
         fputc(toupper((unsigned char)*c), out);
-    fprintf(out, " 1 %s \"mgbench %s\" \"User commands\"\n.SH NAME\n%s \\- ", manual->date,
-            manual->version, manual->program);
+    fprintf(out, " 1 %s \"%s %s\" \"User commands\"\n.SH NAME\n%s \\- ", manual->date, name,
+            manual->version, name);
     line_print(out, manual->summary, false);
-    fprintf(out, ".SH SYNOPSIS\n.B %s\n%s", manual->program,
+    fprintf(out, ".SH SYNOPSIS\n.B %s\n%s", name,
             manual->commands ? ".I COMMAND\n[options] [\\-\\- words]\n" : "[options]\n");
 }
 

@@ -1,0 +1,6 @@
+# Every example of the manual and of --help that measures or draws is run, and ends with the exit code that it tells.
+# (reference/ecosystem.md, section 2, row 60.)
+. "${MGB_SOURCE_DIR:?}/tests/app/cli/examples.sh"
+prepare
+try_examples yes
+finish

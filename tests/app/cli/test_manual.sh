@@ -1,0 +1,79 @@
+# The man page has no fault, by the tools that are here; the completions are read by their shells, and bash's offers what
+# fits. (reference/ecosystem.md, section 2, row 60.)
+. "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
+mkdir "$work/bin"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$MGBENCH" >"$work/bin/mgbench"
+chmod +x "$work/bin/mgbench"
+export PATH="$work/bin:$PATH"
+for kind in man bash zsh fish; do
+    mgbench generate $kind "$work/mgbench.$kind" || failures=$((failures + 1))
+    command_line="generate $kind"
+    same 'to a file or to standard output' "$(mgbench generate $kind)" "$(cat "$work/mgbench.$kind")"
+done
+expect 2 '' 'mgbench: generate: one of man, bash, zsh, fish, examples, table expected' mgbench generate pdf
+command_line='generate, in --help'
+same 'hidden' 0 "$(mgbench --help | grep -c generate)"
+
+# The page: what must be there, and what its readers say.
+command_line='the man page'
+for heading in NAME SYNOPSIS DESCRIPTION COMMANDS 'PLACEMENT OPTIONS' 'EXIT STATUS' ENVIRONMENT FILES WARNINGS 'SEE ALSO'; do
+    same "heading $heading" 1 "$(grep -cx "\\.SH $heading" "$work/mgbench.man")"
+done
+same 'every command' "$(mgbench generate table | grep -c '^command')" "$(grep -c '^\.SS mgbench' "$work/mgbench.man")"
+if command -v mandoc >/dev/null; then
+    same 'mandoc' '' "$(mandoc -Tlint "$work/mgbench.man" 2>&1)"
+fi
+if command -v groff >/dev/null; then
+    same 'groff' '' "$(groff -man -ww -z "$work/mgbench.man" 2>&1)"
+fi
+
+for shell in bash zsh fish; do
+    command -v $shell >/dev/null || continue
+    command_line="$shell -n"
+    same 'syntax' '' "$($shell -n "$work/mgbench.$shell" 2>&1)"
+done
+
+# What bash offers at the end of a line, in one line.
+cat >"$work/offer" <<'SH'
+source "$1"
+COMP_LINE=$2 COMP_POINT=${#2}
+_mgbench
+echo "${COMPREPLY[*]}"
+SH
+offers() { # line, wanted
+    command_line="completing '$1'"
+    same 'offered' "$2" "$(bash "$work/offer" "$work/mgbench.bash" "$1")"
+}
+if command -v bash >/dev/null; then
+    touch here.db script.lua
+    mkdir folder
+    offers 'mgbench ' "$(mgbench generate table | sed -n 's/^command.\([^	]*\).*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+    offers 'mgbench comp' 'compare'
+    offers 'mgbench --no' '--no-supervisor --no-color'
+    offers 'mgbench --db he' 'here.db'
+    offers 'mgbench --db=he' 'here.db'
+    offers 'mgbench --db here.db runs --ou' '--outcome'
+    offers 'mgbench runs --outcome o' 'ok oom'
+    offers 'mgbench run mn' 'mnist_cnn'
+    offers 'mgbench run mlp --strat' '--strategy'
+    offers 'mgbench run mlp --strategy ' 'outputs gradients allreduce independent'
+    offers 'mgbench run mlp --strategy=gr' 'gradients'
+    offers 'mgbench run mlp --cpu-merge=n' 'no'
+    offers 'mgbench run mlp --weights-at /c' '/cpu:0'
+    offers 'mgbench run mlp --weights-at /gpu:' '0 1'
+    offers 'mgbench run mlp --data d' 'digits'
+    offers 'mgbench run mlp --steps ' ''
+    offers 'mgbench -e scr' 'script.lua'
+    offers 'mgbench export --format j' 'json jsonl'
+    offers 'mgbench export --out h' 'here.db'
+    offers 'mgbench compare la' 'last last~1'
+    offers 'mgbench compare last bas' 'baseline:'
+    offers 'mgbench plot b' 'batch'
+    offers 'mgbench plot batch la' 'last last~1'
+    offers 'mgbench baseline ' 'set list rm'
+    offers 'mgbench baseline set before la' 'last last~1'
+    offers 'mgbench report fo' 'folder'
+    offers 'mgbench merge here.db he' 'here.db'
+    offers 'mgbench -e script.lua -- fo' 'folder'
+fi
+finish
