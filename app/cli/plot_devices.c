@@ -241,7 +241,7 @@ static const char *phases_answer(char out[160], const struct mgb_chart *chart)
     for (size_t row = 0; chart->series_count == 8 && row < chart->category_count; row++) {
         double computes = share_of(chart, 0, row) + share_of(chart, 1, row);
         double exchanges = 0;
-        for (size_t s = 2; s < 6; s++)
+        for (size_t s = 3; s < 6; s++) /* fetch, join, sum */
             exchanges += share_of(chart, s, row);
         if (!strstr(chart->categories[row], "/gpu:") || computes <= most)
             continue;
