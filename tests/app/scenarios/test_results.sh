@@ -109,9 +109,10 @@ mgbench export --format jsonl | grep -v '"backend":"host".*"simulated":0' && fai
 echo "row 38   the backend is in every header and row"
 
 # Row 32: ordinary tools look on while a run is going.
-mgbench -e "mgb.run{ model = mgb.model('mlp', { height = 4, width = 4, hidden = 8 }), batch = 4, steps = 1000000, warmup = 0 }" \
-    --backend host --quiet &
+"$MGBENCH" -e "mgb.run{ model = mgb.model('mlp', { height = 4, width = 4, hidden = 8 }), batch = 4, steps = 1000000, warmup = 0 }" \
+    --backend host --quiet & # the program itself, for a function would be a shell that is stopped in its stead
 pid=$!
+trap 'kill -KILL $pid 2>/dev/null; rm -rf "$work"' EXIT
 tries=600
 while [ "$(ask "SELECT count(*) > 0 FROM step JOIN segment AS s ON s.id = segment_id JOIN run AS r ON r.id = run_id
     WHERE r.outcome = 'running'")" != 1 ]; do
