@@ -8,6 +8,7 @@
 #include "db/sql.h"
 #include "tests/support/child.h"
 #include "tests/support/database.h"
+#include "tests/support/faulty_vfs.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,5 +365,6 @@ int main(void)
         DB_TEST(who_keeps_the_log_from_shrinking_is_told),
         DB_TEST(no_acknowledged_step_is_lost_in_a_crowd),
     };
+    faulty_install(); /* for its syncs, which take no time */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
