@@ -1,4 +1,5 @@
-/* Verdicts on simulated repetitions with a known truth, and the corners where no verdict may be given. */
+/* Verdicts on simulated repetitions with a known truth, and the corners where no verdict may be given.
+ * (reference/ecosystem.md, rows 1 and 2 of section 2.) */
 #include "tests/support/check.h"
 
 #include "db/compare.h"

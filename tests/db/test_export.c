@@ -1,4 +1,5 @@
-/* Rows as text: what each format makes of every kind of value, and how a document ends that was cut short. */
+/* Rows as text: what each format makes of every kind of value, and how a document ends that was cut short.
+ * (reference/ecosystem.md, row 31 of section 2.) */
 #include "tests/support/check.h"
 
 #include "db/export.h"

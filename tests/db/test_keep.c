@@ -1,4 +1,5 @@
-/* Deleting, compacting and sealing: what goes goes whole, what is in use is refused, what is sealed is one file. */
+/* Deleting, compacting and sealing: what goes goes whole, what is in use is refused, what is sealed is one file.
+ * (reference/ecosystem.md, row 59 of section 2.) */
 #include "tests/support/check.h"
 
 #include "db/keep.h"

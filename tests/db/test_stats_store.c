@@ -1,4 +1,5 @@
-/* What is stored when a segment ends: warm-up by rule, steadiness, outliers with causes, the first step explained. */
+/* What is stored when a segment ends: warm-up by rule, steadiness, outliers with causes, the first step explained.
+ * (reference/ecosystem.md, rows 5 and 6 of section 2.) */
 #include "tests/support/check.h"
 
 #include "db/steady.h"

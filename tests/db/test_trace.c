@@ -1,5 +1,6 @@
 /* Traced steps from the file to a document: which there are, tracks and waits, slices that add up to the step, valid JSON
- * at every end. What is in a document is asked of SQLite's JSON functions. */
+ * at every end. What is in a document is asked of SQLite's JSON functions.
+ * (reference/ecosystem.md, row 33 of section 2.) */
 #include "tests/support/check.h"
 
 #include "db/draw.h"

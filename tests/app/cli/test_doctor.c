@@ -1,4 +1,5 @@
-/* What the doctor reads from /sys and /proc: a root of our own stands for machines of every kind. */
+/* What the doctor reads from /sys and /proc: a root of our own stands for machines of every kind.
+ * (reference/ecosystem.md, row 57 of section 2.) */
 #include "tests/support/check.h"
 
 #include "app/cli/doctor.h"

@@ -1,4 +1,5 @@
 # merge, rm, vacuum, seal, doctor and info on the command line: what they say, their exit codes, what is in use is refused.
+# (reference/ecosystem.md, row 59 of section 2.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 
 cat >one.lua <<'LUA'

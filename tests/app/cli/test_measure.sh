@@ -1,4 +1,5 @@
 # mgbench run: what ends it, how far its figures can be trusted, named warnings, the command that repeats it.
+# (reference/ecosystem.md, rows 7, 8 and 58 of section 2.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 host='--backend host --db r.db'
 tiny="run mlp --option height=4 --option width=4 --option hidden=8 --batch 4 $host"

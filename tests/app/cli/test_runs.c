@@ -1,4 +1,5 @@
-/* mgbench runs, show, tag, note and baseline, on a small results file. */
+/* mgbench runs, show, tag, note and baseline, on a small results file.
+ * (reference/ecosystem.md, rows 54 and 56 of section 2.) */
 #include "app/cli/commands.h"
 #include "tests/app/cli/answer.h"
 #include "tests/support/database.h"

@@ -1,4 +1,5 @@
 # mgbench -e: files and texts, flags, errors with their lines, interrupts, closed pipes.
+# (reference/ecosystem.md, rows 34 and 35 of section 2.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 
 expect 0 '2' '' mgbench -e 'print(1 + 1)'

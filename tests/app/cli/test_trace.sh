@@ -1,4 +1,5 @@
 # trace: which steps are traced, the document, and what is said when a step was not.
+# (reference/ecosystem.md, row 33 of section 2.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 export MGBENCH_CPU_DEVICES=2
 

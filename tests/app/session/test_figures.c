@@ -1,4 +1,5 @@
-/* Figures of segments as a script sees them: the same that is stored, and what ended a run. */
+/* Figures of segments as a script sees them: the same that is stored, and what ended a run.
+ * (reference/ecosystem.md, row 8 of section 2.) */
 #include "tests/app/session/work.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* After each cell of a sweep the process is as it was: what a run held in memory, threads and files is given back before the
- * next begins, whether it came to its end, did not fit or failed. */
+ * next begins, whether it came to its end, did not fit or failed. (reference/ecosystem.md, row 12 of section 2.) */
 #include "tests/app/session/work.h"
 
 #include <dirent.h>
