@@ -80,7 +80,8 @@ static void a_run_throttled_throughout_is_shown_and_flagged(void **state)
 
 static void throttled_steps_are_compared_like_others(void **state)
 {
-    SAYS(*state, 0, "compare 2 3", "A 10 ms n=1x80   B 10 ms n=1x80   B/A 1");
+    SAYS(*state, 0, "compare 2 3", "A 10 ms n=1x80   B 10 ms n=1x80   B/A 1",
+         "run 2 was throttled: thermal");
     SAYS(*state, 0, "export 2 --format jsonl", "\"steps\":80", "\"step_ms_median\":10");
 }
 
