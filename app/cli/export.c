@@ -147,8 +147,8 @@ static const struct mgb_flag flags[] = {
     {"--sql", "SELECT", "the rows of this statement", false},
     {"--table", "NAME", "a whole table or view of the database", false},
     {"--what", "runs|steps|phases|memory|traffic|tasks", "rows of these (default: runs)", false},
-    {"--format", "csv|json|jsonl|md", "how they are written (default: by the name of FILE, else csv)",
-     false},
+    {"--format", "csv|json|jsonl|md",
+     "how they are written (default: by the name of FILE, else csv)", false},
     {"--out", "FILE", "replaces FILE once all rows are written (default: standard output)", false},
     {NULL, NULL, NULL, false}};
 
