@@ -13,6 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_THREAD__
+enum { DENSITY = 1 };
+#else
+enum { DENSITY = 2 }; /* how slowly the places that fail grow apart */
+#endif
 enum { STEPS = 200, FLUSH_EVERY = 20 };
 
 struct life {
@@ -114,7 +119,7 @@ static void calls_fail(const char *path, const struct fault *fault, bool new_fil
 {
     bool all = getenv("MGB_LONG") != NULL;
     int64_t lives = 0, refused = 0;
-    for (int64_t at = 1;; at += all ? 1 : 1 + at / 2) {
+    for (int64_t at = 1;; at += all ? 1 : 1 + at / DENSITY) {
         struct life life;
         struct faulty_plan plan = fault->plan;
         plan.at = at;
