@@ -52,7 +52,7 @@ static void sql_run(const char *path, const char *sql)
 
 static bool is_there(const char *path, const char *ending)
 {
-    char file[100];
+    char file[140];
     snprintf(file, sizeof file, "%s%s", path, ending);
     return access(file, F_OK) == 0;
 }
