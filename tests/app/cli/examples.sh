@@ -79,3 +79,12 @@ try_examples() {
     done <"$work/examples"
     [ "$tried" -gt 10 ] || { echo "only $tried examples"; failures=1; }
 }
+
+# What documents say, made small: fewer steps and a model that takes less.
+smaller() {
+    sed 's/steps = [0-9][0-9]*/steps = 12/; s/step([0-9][0-9]*)/step(12)/; s/batch = [0-9][0-9]*/batch = 4/
+         s/batch = {8, 16}/batch = {2, 4}/; s/mnist_cnn/digits_cnn/; s/data.mnist{[^}]*}/data.digits{}/
+         s/--steps [0-9]*/--steps 5/; s/--batch [0-9]*/--batch 4/; s/--data mnist/--data digits/
+         s/--repeats 5/--repeats 2/; s/selftest$/& --help/; s,scripts/experiments/grid.lua,grid.lua,; s/--max-time 9s/--max-time 1s/
+         s/placement.lua/& --model digits_cnn --data digits/'
+}
