@@ -10,7 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "db/keep.h"
+#include "db/identity.h"
+#include "db/keep_private.h"
 #include "db/liveness.h"
 #include "db/lock.h"
 #include "db/source.h"
@@ -52,17 +53,9 @@ static const char *size_text(char out[32], int64_t bytes)
 /* "pid 12 (sqlite3)". */
 static const char *process_text(char out[80], int64_t pid)
 {
-    char path[40], name[32] = "";
     if (pid < 0)
         return "a process that cannot be told (another container?)";
-    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
-    FILE *file = fopen(path, "re");
-    if (file && !fgets(name, sizeof name, file))
-        name[0] = 0;
-    if (file)
-        fclose(file);
-    name[strcspn(name, "\n")] = 0;
-    snprintf(out, 80, name[0] ? "pid %lld (%s)" : "pid %lld", (long long)pid, name);
+    mgb_process_describe(out, 80, pid);
     return out;
 }
 
@@ -90,16 +83,12 @@ static void disk_say(const struct mgb_symptom_sink *sink, const char *path, int6
 
 static void permission_say(const struct mgb_symptom_sink *sink, const char *path)
 {
-    char *folder = strdup(path);
-    char *slash = folder ? strrchr(folder, '/') : NULL;
-    if (slash)
-        slash[slash == folder] = 0;
-    const char *above = !slash ? "." : folder;
+    char *folder = mgb_keep_folder(path);
     if (access(path, W_OK) != 0)
         mgb_symptom_say(sink, MGB_SYMPTOM_WARN, "permission",
                         "chmod u+w, or name another file with --db, to record runs",
                         "the file may only be read: %s", strerror(errno));
-    else if (access(above, W_OK) != 0)
+    else if (folder && access(folder, W_OK) != 0)
         mgb_symptom_say(sink, MGB_SYMPTOM_WARN, "permission",
                         "give write permission on the folder, or name another file with --db",
                         "the folder may not be written, where the log and the lock would lie: %s",

@@ -156,21 +156,24 @@ static void value_put(const struct mgb_export *writer, const struct mgb_value *v
     }
 }
 
+static bool name_is_taken(const struct mgb_export *writer, const char *name)
+{
+    for (int i = 0; i < writer->columns; i++)
+        if (strcmp(writer->names[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* `name`, or with a number behind it where an earlier column is called so: an object has each name once. */
 static char *name_make(const struct mgb_export *writer, const char *name)
 {
-    int same = 1;
-    for (int i = 0; is_json(writer) && i < writer->columns; i++) {
-        size_t length = strlen(name);
-        bool numbered =
-            strncmp(writer->names[i], name, length) == 0 && writer->names[i][length] == '_';
-        same += strcmp(writer->names[i], name) == 0 ||
-                (numbered && atoi(writer->names[i] + length + 1) == same);
+    char *out = strdup(name);
+    for (int number = 2; is_json(writer) && out && name_is_taken(writer, out); number++) {
+        free(out);
+        if (asprintf(&out, "%s_%d", name, number) < 0)
+            out = NULL;
     }
-    char *out = NULL;
-    if (same == 1)
-        return strdup(name);
-    return asprintf(&out, "%s_%d", name, same) < 0 ? NULL : out;
+    return out;
 }
 
 static void header_put(const struct mgb_export *writer)

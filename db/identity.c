@@ -71,3 +71,13 @@ enum mgb_liveness mgb_identity_liveness(const struct mgb_identity *identity)
         return MGB_DEAD;
     return state == 'Z' || state == 'X' ? MGB_DEAD : MGB_ALIVE;
 }
+
+void mgb_process_describe(char *out, size_t size, int64_t pid)
+{
+    char path[40], name[64];
+    snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
+    if (file_line(name, sizeof name, path))
+        snprintf(out, size, "pid %lld (%s)", (long long)pid, name);
+    else
+        snprintf(out, size, "pid %lld", (long long)pid);
+}

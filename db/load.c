@@ -42,7 +42,7 @@ static enum mgb_status step_keep(void *context, const struct mgb_value *v, int c
 static enum mgb_status segment_load(struct loader *l, struct mgb_reader *reader, int64_t segment,
                                     struct mgb_series *series)
 {
-    struct mgb_value id = {.kind = MGB_VALUE_INT, .integer = segment};
+    struct mgb_value id = mgb_value_of_int(segment);
     struct mgb_query_sink judgement = {.context = l, .row = judgement_keep};
     struct mgb_query_sink steps = {.context = l, .row = step_keep};
     size_t first = l->used;

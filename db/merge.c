@@ -31,34 +31,6 @@ static void say(const struct merge *m, const char *line)
         m->work.options->say(m->work.options->context, line);
 }
 
-/* The row numbers that a question about one number gives, in order. */
-static enum mgb_status numbers_ask(struct mgb_merge_ids *out, struct mgb_sql *sql, const char *text,
-                                   int64_t value)
-{
-    struct mgb_statement ask;
-    MGB_TRY(mgb_sql_prepare(&ask, sql, text));
-    if (strchr(text, '?'))
-        mgb_bind_int(&ask, value);
-    for (;;) {
-        bool row;
-        MGB_TRY(mgb_statement_step(&row, &ask));
-        if (!row)
-            return MGB_OK;
-        enum mgb_status status = mgb_merge_ids_add(out, mgb_column_int(&ask, 0), 0);
-        if (status != MGB_OK) {
-            mgb_statement_reset(&ask);
-            return status;
-        }
-    }
-}
-
-static void ids_done(struct mgb_merge_ids *ids)
-{
-    free(ids->from);
-    free(ids->to);
-    *ids = (struct mgb_merge_ids){0};
-}
-
 /* Asks both files: the values of `source_text` for `from` are the parameters of `target_text`, whose first column is the
  * row number in the target; 0: no such row. */
 static enum mgb_status twin_find(int64_t *to, struct merge *m, const char *source_text,
@@ -157,12 +129,12 @@ static enum mgb_status run_known_match(struct merge *m, int64_t from, int64_t to
     struct mgb_merge_ids theirs = {0};
     m->now.runs_known++;
     MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_RUN], from, to));
-    enum mgb_status status = numbers_ask(&theirs, &m->store->sql,
-                                         "SELECT id FROM segment WHERE run_id = ? ORDER BY id", to);
+    enum mgb_status status = mgb_merge_ids_ask(
+        &theirs, &m->store->sql, "SELECT id FROM segment WHERE run_id = ? ORDER BY id", to);
     for (size_t i = 0; status == MGB_OK && i < segments->count && i < theirs.count; i++)
         status =
             mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SEGMENT], segments->from[i], theirs.from[i]);
-    ids_done(&theirs);
+    mgb_merge_ids_done(&theirs);
     return status;
 }
 
@@ -229,11 +201,11 @@ static enum mgb_status baselines_carry(struct merge *m, int64_t run)
 static enum mgb_status sweeps_carry(struct merge *m, int64_t run)
 {
     struct mgb_merge_ids sweeps = {0};
-    enum mgb_status status = numbers_ask(
+    enum mgb_status status = mgb_merge_ids_ask(
         &sweeps, &m->source, "SELECT DISTINCT sweep_id FROM sweep_point WHERE run_id = ?", run);
     for (size_t i = 0; status == MGB_OK && i < sweeps.count; i++)
         status = sweep_carry(m, sweeps.from[i]);
-    ids_done(&sweeps);
+    mgb_merge_ids_done(&sweeps);
     MGB_TRY(status);
     return copy(NULL, m, MGB_MERGE_T_SWEEP_POINT, run);
 }
@@ -242,18 +214,18 @@ static enum mgb_status run_carry(struct merge *m, int64_t run)
 {
     int64_t to;
     struct mgb_merge_ids segments = {0}, models = {0};
-    MGB_TRY(numbers_ask(&models, &m->source, "SELECT model_id FROM run WHERE id = ?", run));
+    MGB_TRY(mgb_merge_ids_ask(&models, &m->source, "SELECT model_id FROM run WHERE id = ?", run));
     enum mgb_status status = models.count ? model_carry(m, models.from[0]) : MGB_OK;
-    ids_done(&models);
+    mgb_merge_ids_done(&models);
     if (status == MGB_OK)
-        status = numbers_ask(&segments, &m->source,
-                             "SELECT id FROM segment WHERE run_id = ? ORDER BY id", run);
+        status = mgb_merge_ids_ask(&segments, &m->source,
+                                   "SELECT id FROM segment WHERE run_id = ? ORDER BY id", run);
     if (status == MGB_OK)
         status = twin_find(&to, m, "SELECT uuid FROM run WHERE id = ?",
                            "SELECT id FROM run WHERE uuid = ?", run);
     if (status == MGB_OK)
         status = to ? run_known_match(m, run, to, &segments) : run_new_carry(m, run, &segments);
-    ids_done(&segments);
+    mgb_merge_ids_done(&segments);
     MGB_TRY(status);
     MGB_TRY(copy(&m->now.tags, m, MGB_MERGE_T_TAG, run));
     MGB_TRY(copy(&m->now.notes, m, MGB_MERGE_T_NOTE, run));
@@ -342,16 +314,16 @@ static enum mgb_status rows_merge(struct merge *m, const char *path)
     for (int i = 0; i < MGB_MERGE_TABLES && status == MGB_OK; i++)
         status = mgb_merge_copier_open(&m->copiers[i], &m->work, &mgb_merge_tables[i]);
     if (status == MGB_OK)
-        status = numbers_ask(&machines, &m->source, "SELECT id FROM machine ORDER BY id", 0);
+        status = mgb_merge_ids_ask(&machines, &m->source, "SELECT id FROM machine ORDER BY id", 0);
     if (status == MGB_OK)
         status = machines_merge(m, &machines);
     if (status == MGB_OK)
-        status = numbers_ask(&runs, &m->source, "SELECT id FROM run ORDER BY id", 0);
+        status = mgb_merge_ids_ask(&runs, &m->source, "SELECT id FROM run ORDER BY id", 0);
     for (size_t i = 0; i < runs.count && status == MGB_OK; i++)
         status = stop_asked(m) ? mgb_fail(MGB_INTERRUPTED, "merging was stopped")
                                : run_merge(m, runs.from[i], path);
-    ids_done(&machines);
-    ids_done(&runs);
+    mgb_merge_ids_done(&machines);
+    mgb_merge_ids_done(&runs);
     for (int i = 0; i < MGB_MERGE_TABLES; i++)
         mgb_merge_copier_close(&m->copiers[i]);
     return status;
@@ -401,6 +373,6 @@ enum mgb_status mgb_merge(struct mgb_merge_counts *counts, struct mgb_store *tar
     }
     mgb_sql_close(&m.source);
     for (int i = 0; i < MGB_MERGE_KINDS; i++)
-        ids_done(&m.work.ids[i]);
+        mgb_merge_ids_done(&m.work.ids[i]);
     return status;
 }

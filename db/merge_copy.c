@@ -35,6 +35,42 @@ bool mgb_merge_ids_find(int64_t *to, const struct mgb_merge_ids *ids, int64_t fr
     return false;
 }
 
+static enum mgb_status ids_read(struct mgb_merge_ids *out, struct mgb_statement *ask)
+{
+    for (;;) {
+        bool row;
+        MGB_TRY(mgb_statement_step(&row, ask));
+        if (!row)
+            return MGB_OK;
+        enum mgb_status status = mgb_merge_ids_add(out, mgb_column_int(ask, 0), 0);
+        if (status != MGB_OK) {
+            mgb_statement_reset(ask);
+            return status;
+        }
+    }
+}
+
+enum mgb_status mgb_merge_ids_ask(struct mgb_merge_ids *out, struct mgb_sql *sql, const char *text,
+                                  int64_t value)
+{
+    struct mgb_statement ask;
+    *out = (struct mgb_merge_ids){0};
+    MGB_TRY(mgb_sql_prepare(&ask, sql, text));
+    if (strchr(text, '?'))
+        mgb_bind_int(&ask, value);
+    enum mgb_status status = ids_read(out, &ask);
+    if (status != MGB_OK)
+        mgb_merge_ids_done(out);
+    return status;
+}
+
+void mgb_merge_ids_done(struct mgb_merge_ids *ids)
+{
+    free(ids->from);
+    free(ids->to);
+    *ids = (struct mgb_merge_ids){0};
+}
+
 static int column_kind(const char *name)
 {
     static const struct {

@@ -12,6 +12,10 @@ struct mgb_merge_ids {
 };
 enum mgb_status mgb_merge_ids_add(struct mgb_merge_ids *ids, int64_t from, int64_t to);
 bool mgb_merge_ids_find(int64_t *to, const struct mgb_merge_ids *ids, int64_t from);
+/* The numbers that a question about `value` gives, in its order, as `from`; none after a failure. */
+enum mgb_status mgb_merge_ids_ask(struct mgb_merge_ids *out, struct mgb_sql *sql, const char *text,
+                                  int64_t value);
+void mgb_merge_ids_done(struct mgb_merge_ids *ids);
 
 /* Columns that name a row of another table, by the table they name. */
 enum mgb_merge_kind {

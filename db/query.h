@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <mgb/record.h>
 #include <mgb/status.h>
@@ -34,6 +35,27 @@ struct mgb_value {
     const char *text; /* TEXT, ended by a zero; BLOB */
     size_t size;      /* bytes of TEXT or BLOB */
 };
+
+/* Parameters; a NULL text is NULL. Borrowed from `text`. */
+static inline struct mgb_value mgb_value_of_int(int64_t value)
+{
+    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = value};
+}
+static inline struct mgb_value mgb_value_of_text(const char *text)
+{
+    return text ? (struct mgb_value){.kind = MGB_VALUE_TEXT, .text = text, .size = strlen(text)}
+                : (struct mgb_value){.kind = MGB_VALUE_NULL};
+}
+
+/* Of an answer: "" unless it is a text, 0 unless it is an integer. */
+static inline const char *mgb_value_text(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_TEXT ? value->text : "";
+}
+static inline int64_t mgb_value_int(const struct mgb_value *value)
+{
+    return value->kind == MGB_VALUE_INT ? value->integer : 0;
+}
 
 /* What to do with the answer. Names and values are borrowed until the function returns. A status other than MGB_OK ends
  * the query and is returned. */

@@ -55,16 +55,6 @@ static enum mgb_status row_keep(void *context, const struct mgb_value *v, int co
     return MGB_OK;
 }
 
-static struct mgb_value integer_value(int64_t value)
-{
-    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = value};
-}
-
-static struct mgb_value text_value(const char *text)
-{
-    return (struct mgb_value){.kind = MGB_VALUE_TEXT, .text = text, .size = strlen(text)};
-}
-
 static enum mgb_status rows_choose(struct chooser *c, const char *sql,
                                    const struct mgb_value *values, int count)
 {
@@ -154,14 +144,14 @@ static enum mgb_status word_fail(const struct chooser *c)
 
 static enum mgb_status run_choose(struct chooser *c, int64_t run)
 {
-    struct mgb_value value = integer_value(run);
+    struct mgb_value value = mgb_value_of_int(run);
     MGB_TRY(rows_choose(c, "SELECT r.id, " CHOSEN " FROM run AS r WHERE r.id = ?", &value, 1));
     return c->found > 0 ? MGB_OK : run_missing_fail(c, "such run");
 }
 
 static enum mgb_status segment_choose(struct chooser *c, int64_t run, int64_t segment)
 {
-    struct mgb_value values[] = {integer_value(run), integer_value(segment - 1)};
+    struct mgb_value values[] = {mgb_value_of_int(run), mgb_value_of_int(segment - 1)};
     int64_t runs, segments;
     if (segment < 1)
         return mgb_fail(MGB_INVALID, "%s: the segments of a run count from 1", c->word);
@@ -202,7 +192,7 @@ static enum mgb_status last_choose(struct chooser *c)
     }
     if (*at)
         return word_fail(c);
-    struct mgb_value value = integer_value(back);
+    struct mgb_value value = mgb_value_of_int(back);
     MGB_TRY(rows_choose(
         c, "SELECT r.id, " CHOSEN " FROM run AS r ORDER BY r.id DESC LIMIT 1 OFFSET ?", &value, 1));
     return c->found > 0 ? MGB_OK : run_missing_fail(c, "run so far back");
@@ -210,7 +200,7 @@ static enum mgb_status last_choose(struct chooser *c)
 
 static enum mgb_status tag_choose(struct chooser *c, const char *name)
 {
-    struct mgb_value value = text_value(name);
+    struct mgb_value value = mgb_value_of_text(name);
     MGB_TRY(rows_choose(c,
                         "SELECT r.id, " CHOSEN " FROM tag AS g JOIN run AS r ON r.id = g.run_id"
                         " WHERE g.name = ? ORDER BY r.id",
@@ -221,7 +211,7 @@ static enum mgb_status tag_choose(struct chooser *c, const char *name)
 
 static enum mgb_status baseline_choose(struct chooser *c, const char *name)
 {
-    struct mgb_value value = text_value(name);
+    struct mgb_value value = mgb_value_of_text(name);
     MGB_TRY(rows_choose(c,
                         "SELECT s.run_id, s.id FROM baseline AS b JOIN segment AS s"
                         " ON s.id = b.segment_id WHERE b.name = ?",
@@ -252,7 +242,7 @@ static const char sweep_sql[] =
 
 static enum mgb_status sweep_ask(struct chooser *c, const char *name, int64_t point)
 {
-    struct mgb_value values[] = {text_value(name), integer_value(point)};
+    struct mgb_value values[] = {mgb_value_of_text(name), mgb_value_of_int(point)};
     return rows_choose(c, sweep_sql, values, 2);
 }
 
@@ -263,7 +253,7 @@ static enum mgb_status sweep_missing_fail(struct chooser *c, const char *name)
 
 static enum mgb_status point_choose(struct chooser *c, const char *name, int64_t point)
 {
-    struct mgb_value value = text_value(name);
+    struct mgb_value value = mgb_value_of_text(name);
     int64_t most;
     MGB_TRY(sweep_ask(c, name, point));
     if (c->found > 0)

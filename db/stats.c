@@ -43,10 +43,9 @@ void mgb_stats_done(struct mgb_stats *stats)
     *stats = (struct mgb_stats){0};
 }
 
-/* A damaged file may hold any number: none that a sum or a difference of a few could carry beyond 64 bits. */
 #define LARGEST ((int64_t)1 << 60)
 
-static int64_t bounded(int64_t value)
+int64_t mgb_stats_bound(int64_t value)
 {
     return value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value;
 }
@@ -56,9 +55,9 @@ enum mgb_status mgb_stats_add(struct mgb_stats *stats, const struct mgb_record_s
     if (stats->count == stats->capacity)
         MGB_TRY(stats_grow(stats, 2 * stats->capacity));
     stats->loss_last = (struct mgb_maybe_real){step->loss, step->has_loss && isfinite(step->loss)};
-    stats->wall_ns[stats->count] = bounded(step->wall_ns);
-    stats->start_ns[stats->count] = bounded(step->start_ns);
-    stats->examples[stats->count++] = bounded(step->examples);
+    stats->wall_ns[stats->count] = mgb_stats_bound(step->wall_ns);
+    stats->start_ns[stats->count] = mgb_stats_bound(step->start_ns);
+    stats->examples[stats->count++] = mgb_stats_bound(step->examples);
     if (step->warmup)
         stats->flagged = stats->count;
     return MGB_OK;
@@ -94,8 +93,8 @@ static void sums_set(struct mgb_record_segment_stat *out, const struct mgb_stats
             begin_ns = stats->start_ns[i];
         if (i == first || end > end_ns)
             end_ns = end;
-        out->timed_ns = bounded(out->timed_ns + stats->wall_ns[i]);
-        out->examples = bounded(out->examples + stats->examples[i]);
+        out->timed_ns = mgb_stats_bound(out->timed_ns + stats->wall_ns[i]);
+        out->examples = mgb_stats_bound(out->examples + stats->examples[i]);
     }
     if (first == stats->count)
         return;

@@ -29,6 +29,9 @@ struct mgb_stats {
 enum mgb_status mgb_stats_init(struct mgb_stats *out, size_t capacity);
 void mgb_stats_done(struct mgb_stats *stats);
 
+/* A damaged file may hold any number: none that a sum or a difference of a few could carry beyond 64 bits. */
+int64_t mgb_stats_bound(int64_t value);
+
 enum mgb_status mgb_stats_add(struct mgb_stats *stats, const struct mgb_record_step *step);
 
 /* How many of the steps so far are warm-up, and whether the rest is steady: by mgb_steady_find where auto_warmup is set,

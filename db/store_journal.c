@@ -170,7 +170,7 @@ static long line_reader(const char *line, const struct stat *shm)
     return same && first >= READ_LOCK_FIRST && last <= READ_LOCK_LAST ? pid : 0;
 }
 
-/* "pid 12 (sqlite3)"; without a name where /proc does not tell. */
+/* "pid 12 (sqlite3)"; "a program" where /proc does not tell. */
 static void reader_describe(char *out, size_t size, const char *path)
 {
     char name[512], line[256];
@@ -189,14 +189,7 @@ static void reader_describe(char *out, size_t size, const char *path)
         snprintf(out, size, "this program");
     if (pid <= 0 || pid == getpid())
         return;
-    snprintf(name, sizeof name, "/proc/%ld/comm", pid);
-    FILE *comm = fopen(name, "re");
-    line[0] = 0;
-    if (comm && fgets(line, sizeof line, comm))
-        line[strcspn(line, "\n")] = 0;
-    if (comm)
-        fclose(comm);
-    snprintf(out, size, line[0] ? "pid %ld (%.40s)" : "pid %ld", pid, line);
+    mgb_process_describe(out, size, pid);
 }
 
 /* Moves what readers allow from the log into the file: never waits for them. */

@@ -29,6 +29,11 @@ static enum mgb_status exposed_begin(struct mgb_statement *read, const struct mg
     return MGB_OK;
 }
 
+static int64_t exposed_get(const struct mgb_statement *read, int phase)
+{
+    return mgb_stats_bound(mgb_column_int(read, phase + 1));
+}
+
 /* NULL: not seen before. */
 static struct mgb_cause_device *device_find(const struct mgb_causes *causes, const char *name)
 {
@@ -65,7 +70,7 @@ static enum mgb_status sample_take(struct mgb_causes *causes, const struct mgb_s
     if (device->count == MGB_CAUSE_SAMPLES)
         return MGB_OK;
     for (int phase = 0; phase < MGB_PHASE_COUNT; phase++)
-        device->samples[phase][device->count] = mgb_column_int(read, phase + 1);
+        device->samples[phase][device->count] = exposed_get(read, phase);
     device->count++;
     return MGB_OK;
 }
@@ -145,7 +150,7 @@ static enum mgb_status growth_find(struct growth *out, const struct mgb_causes *
         const struct mgb_cause_device *device = device_find(causes, mgb_column_text(&read, 0));
         for (int phase = 0; device && phase < MGB_PHASE_COUNT; phase++)
             growth_keep(phase == MGB_PHASE_WAIT ? &wait : &work,
-                        (struct growth){mgb_column_int(&read, phase + 1) - device->typical[phase],
+                        (struct growth){exposed_get(&read, phase) - device->typical[phase],
                                         (enum mgb_phase)phase, (size_t)(device - causes->devices)},
                         sign);
     }

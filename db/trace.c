@@ -28,7 +28,7 @@ static enum mgb_status no_memory(void)
 /* A copy that lives as long as the step; texts repeat, so the newest few are looked at first. */
 static const char *text_keep(struct mgb_trace_step *step, const struct mgb_value *value)
 {
-    const char *wanted = value->kind == MGB_VALUE_TEXT ? value->text : "";
+    const char *wanted = mgb_value_text(value);
     int looked = 0;
     for (struct text *text = step->memory; text && looked < 32; text = text->next, looked++)
         if (strcmp(text->at, wanted) == 0)
@@ -60,7 +60,7 @@ static bool room_make(void **list, size_t *capacity, size_t count, size_t size)
 /* "[3,14]"; anything else in a damaged file is as if nothing were known. */
 static bool waits_read(struct loading *load, const struct mgb_value *value)
 {
-    const char *at = value->kind == MGB_VALUE_TEXT ? value->text : "";
+    const char *at = mgb_value_text(value);
     if (*at != '[') {
         load->step->waits_known = false;
         return true;
@@ -100,7 +100,7 @@ static int track_find(struct loading *load, const struct mgb_trace_track *wanted
 /* Devices' names are asked for again and again: the same text has the same address here. */
 static const char *device_keep(struct loading *load, const struct mgb_value *value)
 {
-    const char *wanted = value->kind == MGB_VALUE_TEXT ? value->text : "";
+    const char *wanted = mgb_value_text(value);
     for (int i = 0; i < load->step->track_count; i++) {
         const struct mgb_trace_track *track = &load->step->tracks[i];
         if (strcmp(track->device, wanted) == 0)
@@ -115,7 +115,7 @@ static const char *device_keep(struct loading *load, const struct mgb_value *val
 static struct mgb_trace_track track_of(struct loading *load, const char *device,
                                        const struct mgb_value *queue, const char *kind)
 {
-    const char *text = queue->kind == MGB_VALUE_TEXT ? queue->text : "";
+    const char *text = mgb_value_text(queue);
     if (strcmp(text, "collective") == 0 || strcmp(kind, "allreduce") == 0)
         return (struct mgb_trace_track){MGB_TRACK_COLLECTIVE, device, NULL};
     if (strcmp(text, device) == 0)
@@ -259,8 +259,7 @@ static enum mgb_status tracks_sort(struct mgb_trace_step *step)
 enum mgb_status mgb_trace_load(struct mgb_trace_step *out, struct mgb_reader *reader,
                                int64_t segment, struct mgb_trace_listed at)
 {
-    const struct mgb_value which[] = {{.kind = MGB_VALUE_INT, .integer = segment},
-                                      {.kind = MGB_VALUE_INT, .integer = at.step}};
+    const struct mgb_value which[] = {mgb_value_of_int(segment), mgb_value_of_int(at.step)};
     *out = (struct mgb_trace_step){.at = at, .waits_known = true};
     struct loading load = {.step = out};
     struct mgb_query_sink tasks = {.context = &load, .row = task_take};

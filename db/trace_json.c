@@ -1,11 +1,12 @@
 /* The document of a trace: its head, processes and threads, the order of what a step is told in. See trace_json.h. */
 #include "db/trace_json_private.h"
 
-#include "db/export.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "db/export.h"
 
 static enum mgb_status out_check(const struct mgb_trace_json *writer)
 {
@@ -175,7 +176,7 @@ static enum mgb_status head_write(struct mgb_trace_json *writer, struct mgb_read
                                   int64_t segment, const char *columns)
 {
     char text[640];
-    const struct mgb_value which = {.kind = MGB_VALUE_INT, .integer = segment};
+    const struct mgb_value which = mgb_value_of_int(segment);
     struct head head = {.out = writer->out, .label = writer->label};
     struct mgb_query_sink sink = {&head, head_columns, head_row};
     snprintf(text, sizeof text, "SELECT %s FROM run_summary WHERE segment_id = ?", columns);
@@ -210,13 +211,18 @@ enum mgb_status mgb_trace_json_begin(struct mgb_trace_json *writer, struct mgb_r
     return status == MGB_OK ? out_check(writer) : status;
 }
 
+/* By task, how much of it is on the critical path; NULL: memory is exhausted. */
 static int64_t *path_make(const struct mgb_trace_step *step)
 {
     struct mgb_critical_part *parts;
     int count;
     int64_t *on_path = calloc((size_t)step->task_count + 1, sizeof *on_path);
-    if (!on_path || !step->waits_known || mgb_trace_critical(&parts, &count, step) != MGB_OK)
+    if (!on_path || !step->waits_known)
         return on_path;
+    if (mgb_trace_critical(&parts, &count, step) != MGB_OK) {
+        free(on_path);
+        return NULL;
+    }
     for (int i = 0; i < count; i++)
         if (parts[i].task >= 0)
             on_path[parts[i].task] += parts[i].end_ns - parts[i].begin_ns;
@@ -255,7 +261,7 @@ static enum mgb_status tracks_write(struct mgb_trace_json *writer,
         else if (writer->stop && writer->stop(writer->context))
             status = mgb_fail(MGB_INTERRUPTED, "interrupted");
         else
-            mgb_trace_json_track(writer, step, i, thread, on_path);
+            status = mgb_trace_json_track(writer, step, i, thread, on_path);
     }
     free(on_path);
     if (status == MGB_OK && writer->thread_count > 0)

@@ -50,8 +50,8 @@ static int category_find(const char *name)
 static enum mgb_status held_take(void *context, const struct mgb_value *values, int count)
 {
     struct counting *c = context;
-    const char *device = values[0].kind == MGB_VALUE_TEXT ? values[0].text : "";
-    int category = category_find(values[1].kind == MGB_VALUE_TEXT ? values[1].text : "");
+    const char *device = mgb_value_text(&values[0]);
+    int category = category_find(mgb_value_text(&values[1]));
     (void)count;
     if (category < 0)
         return MGB_OK;
@@ -72,8 +72,7 @@ static enum mgb_status held_take(void *context, const struct mgb_value *values, 
 enum mgb_status mgb_trace_json_memory(struct mgb_trace_json *writer, struct mgb_reader *reader,
                                       int64_t segment, const struct mgb_trace_step *step)
 {
-    const struct mgb_value which[] = {{.kind = MGB_VALUE_INT, .integer = segment},
-                                      {.kind = MGB_VALUE_INT, .integer = step->at.step}};
+    const struct mgb_value which[] = {mgb_value_of_int(segment), mgb_value_of_int(step->at.step)};
     struct counting counting = {.writer = writer, .step = step};
     struct mgb_query_sink sink = {.context = &counting, .row = held_take};
     MGB_TRY(mgb_query_run(reader,

@@ -18,8 +18,9 @@ const struct mgb_trace_thread *mgb_trace_json_thread(struct mgb_trace_json *writ
                                                      const char *to);
 
 /* trace_json_slices.c: the slices of one track. `on_path`: by task, how much of it is on the critical path. */
-void mgb_trace_json_track(struct mgb_trace_json *writer, const struct mgb_trace_step *step,
-                          int track, const struct mgb_trace_thread *thread, const int64_t *on_path);
+enum mgb_status mgb_trace_json_track(struct mgb_trace_json *writer,
+                                     const struct mgb_trace_step *step, int track,
+                                     const struct mgb_trace_thread *thread, const int64_t *on_path);
 /* Flows of all copies of the step. */
 enum mgb_status mgb_trace_json_flows(struct mgb_trace_json *writer,
                                      const struct mgb_trace_step *step);

@@ -2,10 +2,16 @@
  * same queue had ended. */
 #include "db/trace_json_private.h"
 
-#include "db/export.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "db/export.h"
+
+static enum mgb_status no_memory(void)
+{
+    return mgb_fail(MGB_NO_MEMORY, "writing a trace: memory is exhausted");
+}
 
 struct slices {
     struct mgb_trace_json *writer;
@@ -119,13 +125,15 @@ static int64_t clip(int64_t ns, int64_t low, int64_t high)
     return ns < low ? low : ns > high ? high : ns;
 }
 
-void mgb_trace_json_track(struct mgb_trace_json *writer, const struct mgb_trace_step *step,
-                          int track, const struct mgb_trace_thread *thread, const int64_t *on_path)
+enum mgb_status mgb_trace_json_track(struct mgb_trace_json *writer,
+                                     const struct mgb_trace_step *step, int track,
+                                     const struct mgb_trace_thread *thread, const int64_t *on_path)
 {
     size_t room = (size_t)step->task_count + 1;
     int *tasks = malloc(room * sizeof *tasks), count = 0;
     int64_t *begin = malloc(room * sizeof *begin), *end = malloc(room * sizeof *end), at = 0;
-    for (int i = 0; tasks && begin && end && i < step->task_count; i++) {
+    bool made = tasks && begin && end;
+    for (int i = 0; made && i < step->task_count; i++) {
         const struct mgb_trace_task *task = &step->tasks[i];
         if (task->track != track)
             continue;
@@ -143,11 +151,12 @@ void mgb_trace_json_track(struct mgb_trace_json *writer, const struct mgb_trace_
                             .end = end,
                             .count = count,
                             .waits = step->tracks[track].kind == MGB_TRACK_COMPUTE};
-    if (tasks && begin && end)
+    if (made)
         slices_write(&slices);
     free(tasks);
     free(begin);
     free(end);
+    return made ? MGB_OK : no_memory();
 }
 
 /* By copy: the first task on the device of arrival that waits for it; -1: none says so. */
@@ -186,7 +195,7 @@ static enum mgb_status flow_write(struct mgb_trace_json *writer, const struct mg
     int64_t end = clip(task->start_ns + task->duration_ns, 0, step->wall_ns), at = end;
     thread = mgb_trace_json_thread(writer, from->kind, from->device, from->to);
     if (!thread)
-        return mgb_fail(MGB_NO_MEMORY, "writing a trace: memory is exhausted");
+        return no_memory();
     writer->flows++;
     flow_end(writer, 's', thread, step->start_ns + clip(task->start_ns, 0, step->wall_ns));
     const struct mgb_trace_track *to =
@@ -196,7 +205,7 @@ static enum mgb_status flow_write(struct mgb_trace_json *writer, const struct mg
     thread = to ? mgb_trace_json_thread(writer, to->kind, to->device, to->to)
                 : mgb_trace_json_thread(writer, MGB_TRACK_COMPUTE, task->device, NULL);
     if (!thread)
-        return mgb_fail(MGB_NO_MEMORY, "writing a trace: memory is exhausted");
+        return no_memory();
     flow_end(writer, 'f', thread, step->start_ns + at);
     return MGB_OK;
 }
@@ -207,7 +216,7 @@ enum mgb_status mgb_trace_json_flows(struct mgb_trace_json *writer,
     enum mgb_status status = MGB_OK;
     int *consumers = consumers_make(step);
     if (!consumers)
-        return mgb_fail(MGB_NO_MEMORY, "writing a trace: memory is exhausted");
+        return no_memory();
     for (int i = 0; i < step->task_count && status == MGB_OK; i++)
         if (step->tracks[step->tasks[i].track].kind == MGB_TRACK_LINK &&
             strcmp(step->tasks[i].kind, "copy") == 0)

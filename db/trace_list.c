@@ -38,7 +38,7 @@ enum mgb_status mgb_trace_list(struct mgb_trace_list *out, struct mgb_reader *re
         "SELECT DISTINCT task.step, timed.first, timed.count FROM task, timed WHERE "
         "task.segment_id = ?1 "
         "ORDER BY task.step";
-    const struct mgb_value which = {.kind = MGB_VALUE_INT, .integer = segment};
+    const struct mgb_value which = mgb_value_of_int(segment);
     *out = (struct mgb_trace_list){0};
     struct listing listing = {.list = out};
     struct mgb_query_sink sink = {.context = &listing, .row = step_list};
