@@ -179,19 +179,3 @@ void mgb_cli_place_write(char *out, size_t size, const char *strategy, const cha
     }
     out[used] = '\0';
 }
-
-const char *mgb_cli_text_of(const struct mgb_value *value)
-{
-    return value->kind == MGB_VALUE_TEXT ? value->text : "";
-}
-
-struct mgb_value mgb_cli_integer(int64_t value)
-{
-    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = value};
-}
-
-struct mgb_value mgb_cli_text(const char *text)
-{
-    return text ? (struct mgb_value){.kind = MGB_VALUE_TEXT, .text = text, .size = strlen(text)}
-                : (struct mgb_value){.kind = MGB_VALUE_NULL};
-}

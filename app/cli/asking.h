@@ -45,10 +45,5 @@ enum mgb_status mgb_cli_names_keep(struct mgb_cli_names *out, const char *const 
  * where weights are mirrored. Texts may be "". */
 void mgb_cli_place_write(char *out, size_t size, const char *strategy, const char *weights_at,
                          const char *join_at, const char *sum_at);
-const char *mgb_cli_text_of(const struct mgb_value *value); /* "" unless it is a text */
-
-/* Values for mgb_query_run. */
-struct mgb_value mgb_cli_integer(int64_t value);
-struct mgb_value mgb_cli_text(const char *text); /* NULL is NULL */
 
 #endif

@@ -127,7 +127,7 @@ static enum mgb_status words_take(void *context, const struct mgb_value *v, int 
 /* "cpu_merge=true gpus=2": the grid's values of a run's point. */
 static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int64_t run)
 {
-    struct mgb_value id = mgb_cli_integer(run);
+    struct mgb_value id = mgb_value_of_int(run);
     struct mgb_query_sink sink = {.context = out, .row = words_take};
     *out = '\0';
     return mgb_query_run(

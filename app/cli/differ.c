@@ -150,7 +150,7 @@ static enum mgb_status segment_take(struct taking *t, struct mgb_reader *reader,
     } questions[] = {{settings_sql, false, true},   {model_options_sql, false, false},
                      {environment_sql, true, true}, {devices_sql, true, false},
                      {versions_sql, true, false},   {variables_sql, true, false}};
-    struct mgb_value id = {.kind = MGB_VALUE_INT, .integer = segment};
+    struct mgb_value id = mgb_value_of_int(segment);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         struct mgb_query_sink sink = {.context = t,
                                       .columns = questions[i].wide ? names_take : NULL,

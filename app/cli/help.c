@@ -27,7 +27,7 @@ void mgb_help_print_all(FILE *out, bool with_flags)
     if (with_flags) {
         fputs("\nlater (not in this version; each tells what to use instead):\n ", out);
         for (const struct mgb_later_command *c = mgb_later_commands; c->name; c++)
-            fprintf(out, "%s %s", c == mgb_later_commands + 10 ? "\n " : "", c->name);
+            fprintf(out, " %s", c->name);
         fputs("\n\noptions of every command:\n", out);
         mgb_help_print_flags(out, mgb_global_flags);
         fputs("\nexit codes:\n", out);

@@ -23,7 +23,7 @@ struct mgb_manual {
     const struct mgb_flag *flags;              /* of every command, or of the program */
     const struct mgb_manual_section *sections;
     const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */
-    const char *see_also; /* "sqlite3(1), gnuplot(1)" */
+    const char *see_also;              /* "sqlite3(1), gnuplot(1)" */
 };
 
 extern const struct mgb_manual mgb_manual_mgbench;
@@ -38,8 +38,6 @@ void mgb_manual_print_fish(FILE *out, const struct mgb_manual *manual);
 const struct mgb_command *const *mgb_manual_next(const struct mgb_command *const *at);
 /* The text with the program's name for each PROGRAM in it. */
 void mgb_manual_print_template(FILE *out, const char *text, const char *program);
-/* 'text' for a shell: in single quotes. */
-void mgb_manual_print_quoted(FILE *out, const char *text);
 
 /* What may stand in a place of the command line. */
 struct mgb_word_set {

@@ -14,17 +14,6 @@ const struct mgb_command *const *mgb_manual_next(const struct mgb_command *const
     return at && *at ? at : NULL;
 }
 
-void mgb_manual_print_quoted(FILE *out, const char *text)
-{
-    fputc('\'', out);
-    for (; *text; text++)
-        if (*text == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*text, out);
-    fputc('\'', out);
-}
-
 void mgb_manual_print_template(FILE *out, const char *text, const char *program)
 {
     static const char name[] = "PROGRAM";

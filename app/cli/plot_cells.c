@@ -87,11 +87,6 @@ static bool value_keep(char **out, const struct mgb_value *value)
     return length >= 0;
 }
 
-static int64_t integer_of(const struct mgb_value *value)
-{
-    return value->kind == MGB_VALUE_INT ? value->integer : 0;
-}
-
 static double ms_of(const struct mgb_value *value)
 {
     return value->kind == MGB_VALUE_INT ? (double)value->integer / 1e6 : NAN;
@@ -99,21 +94,21 @@ static double ms_of(const struct mgb_value *value)
 
 static void figures_take(struct plot_cell *cell, const struct mgb_value *v)
 {
-    cell->run = integer_of(&v[FIGURE_RUN]);
-    cell->segments[0] = integer_of(&v[FIGURE_SEGMENT]);
+    cell->run = mgb_value_int(&v[FIGURE_RUN]);
+    cell->segments[0] = mgb_value_int(&v[FIGURE_SEGMENT]);
     cell->count = 1;
-    cell->simulated = integer_of(&v[FIGURE_SIMULATED]) == 1;
-    cell->oversubscribed = integer_of(&v[FIGURE_OVERSUBSCRIBED]) == 1;
+    cell->simulated = mgb_value_int(&v[FIGURE_SIMULATED]) == 1;
+    cell->oversubscribed = mgb_value_int(&v[FIGURE_OVERSUBSCRIBED]) == 1;
     cell->unsteady = v[FIGURE_STEADY].kind == MGB_VALUE_INT && v[FIGURE_STEADY].integer == 0;
     cell->oom = v[FIGURE_OUTCOME].kind == MGB_VALUE_TEXT && !strcmp(v[FIGURE_OUTCOME].text, "oom");
-    cell->steps = integer_of(&v[FIGURE_STEPS]);
+    cell->steps = mgb_value_int(&v[FIGURE_STEPS]);
     cell->ms = ms_of(&v[FIGURE_MEDIAN]);
     cell->low_ms = ms_of(&v[FIGURE_LOW]);
     cell->high_ms = ms_of(&v[FIGURE_HIGH]);
-    cell->sweep = integer_of(&v[FIGURE_SWEEP]);
-    cell->gpus = integer_of(&v[PLOT_GPUS]);
-    cell->batch_per_gpu = integer_of(&v[PLOT_BATCH_PER_GPU]);
-    cell->global_batch = integer_of(&v[PLOT_GLOBAL_BATCH]);
+    cell->sweep = mgb_value_int(&v[FIGURE_SWEEP]);
+    cell->gpus = mgb_value_int(&v[PLOT_GPUS]);
+    cell->batch_per_gpu = mgb_value_int(&v[PLOT_BATCH_PER_GPU]);
+    cell->global_batch = mgb_value_int(&v[PLOT_GLOBAL_BATCH]);
     int64_t towers = cell->gpus > 0 ? cell->gpus : 1;
     if (cell->global_batch == 0)
         cell->global_batch = towers * (cell->batch_per_gpu ? cell->batch_per_gpu : 32);
@@ -252,14 +247,13 @@ static enum mgb_status name_take(void *context, const struct mgb_value *values, 
 static enum mgb_status model_find(char **out, struct mgb_reader *reader, const char *words)
 {
     struct mgb_query_sink sink = {out, NULL, name_take};
-    struct mgb_value name = {.kind = MGB_VALUE_TEXT, .text = words};
+    struct mgb_value name = mgb_value_of_text(words);
     *out = NULL;
     if (!words)
         return mgb_query_run(reader,
                              "SELECT m.name FROM run r JOIN model m ON m.id = r.model_id"
                              " ORDER BY r.id DESC LIMIT 1",
                              NULL, 0, &sink);
-    name.size = strlen(words);
     return mgb_query_run(reader, "SELECT name FROM model WHERE name = ? LIMIT 1", &name, 1, &sink);
 }
 
@@ -277,9 +271,8 @@ static enum mgb_status selection_load(struct plot_cells *out, struct mgb_reader 
     bool whole = chosen.count == 1 && is_run(words);
     enum mgb_status status = MGB_OK;
     for (size_t i = chosen.count; status == MGB_OK && i-- > 0;) { /* newest first */
-        struct mgb_value id = {.kind = MGB_VALUE_INT,
-                               .integer =
-                                   whole ? chosen.segments[i].run : chosen.segments[i].segment};
+        struct mgb_value id =
+            mgb_value_of_int(whole ? chosen.segments[i].run : chosen.segments[i].segment);
         status =
             rows_query(out, reader, whole ? "s.run_id = ? ORDER BY s.id DESC" : "s.id = ?", &id);
     }
@@ -299,7 +292,7 @@ static enum mgb_status cells_read(struct plot_cells *out, struct mgb_reader *rea
         return mgb_fail(MGB_MISSING,
                         "there are no runs in the results database yet; the first one: "
                         "mgbench run mlp");
-    struct mgb_value name = {.kind = MGB_VALUE_TEXT, .text = model, .size = strlen(model)};
+    struct mgb_value name = mgb_value_of_text(model);
     enum mgb_status status =
         rows_query(out, reader,
                    only_newest ? "m.name = ? AND s.outcome <> 'oom' ORDER BY s.id DESC LIMIT 1"

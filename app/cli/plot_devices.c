@@ -16,11 +16,6 @@ struct parts { /* of one segment, while rows come */
     char fullest_name[40]; /* of it */
 };
 
-static const char *text_of(const struct mgb_value *value)
-{
-    return value->kind == MGB_VALUE_TEXT ? value->text : "";
-}
-
 static double number_of(const struct mgb_value *value)
 {
     return value->kind == MGB_VALUE_INT    ? (double)value->integer
@@ -83,10 +78,10 @@ static enum mgb_status memory_row(void *context, const struct mgb_value *v, int 
 {
     struct parts *p = context;
     char planned[80], measured[80];
-    int series = series_of(categories, 9, text_of(&v[1]));
+    int series = series_of(categories, 9, mgb_value_text(&v[1]));
     (void)count;
-    snprintf(planned, sizeof planned, "%s planned", text_of(&v[0]));
-    snprintf(measured, sizeof measured, "%s measured", text_of(&v[0]));
+    snprintf(planned, sizeof planned, "%s planned", mgb_value_text(&v[0]));
+    snprintf(measured, sizeof measured, "%s measured", mgb_value_text(&v[0]));
     double peak = number_of(&v[3]);
     mgb_chart_add_point(p->chart, series, row_find(p->chart, planned), number_of(&v[2]) / p->unit,
                         NAN, NAN);
@@ -102,19 +97,19 @@ static enum mgb_status capacity_row(void *context, const struct mgb_value *v, in
     char row[80], size[40];
     (void)count;
     for (int i = 0; i < 2; i++) {
-        snprintf(row, sizeof row, "%s %s", text_of(&v[0]), i == 0 ? "planned" : "measured");
+        snprintf(row, sizeof row, "%s %s", mgb_value_text(&v[0]), i == 0 ? "planned" : "measured");
         double peak = number_of(&v[1 + i]), capacity = number_of(&v[3]);
         if ((i == 1 && !p->measured) || (!(peak > 0) && i == 0))
             continue;
-        if (i == 0 && peak > p->fullest && strstr(text_of(&v[0]), "/gpu:")) {
+        if (i == 0 && peak > p->fullest && strstr(mgb_value_text(&v[0]), "/gpu:")) {
             p->fullest = peak;
-            snprintf(p->fullest_name, sizeof p->fullest_name, "%s", text_of(&v[0]));
+            snprintf(p->fullest_name, sizeof p->fullest_name, "%s", mgb_value_text(&v[0]));
         }
         int at = row_find(p->chart, row);
         if (capacity > 0 && capacity / p->unit <= 4 * p->widest)
             mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, capacity / p->unit, "capacity");
         else if (capacity > 0 && i == 0)
-            fprintf(p->beside, ". Capacity of %s: %s, beyond the axis", text_of(&v[0]),
+            fprintf(p->beside, ". Capacity of %s: %s, beyond the axis", mgb_value_text(&v[0]),
                     mgb_format_bytes(size, sizeof size, (long long)capacity));
         if (peak > 0)
             mgb_chart_add_mark(p->chart, MGB_MARK_LIMIT, at, peak / p->unit, "peak of the device");
@@ -135,7 +130,7 @@ static enum mgb_status segment_ask(struct mgb_reader *reader, const char *sql, i
                                    void *context,
                                    enum mgb_status (*row)(void *, const struct mgb_value *, int))
 {
-    struct mgb_value id = {.kind = MGB_VALUE_INT, .integer = segment};
+    struct mgb_value id = mgb_value_of_int(segment);
     struct mgb_query_sink sink = {context, NULL, row};
     return mgb_query_run(reader, sql, &id, 1, &sink);
 }
@@ -220,8 +215,8 @@ static enum mgb_status phase_row(void *context, const struct mgb_value *v, int c
     double share = number_of(&v[2]) * 100;
     (void)count;
     if (share > 0)
-        mgb_chart_add_point(p->chart, series_of(phases, 8, text_of(&v[1])),
-                            row_find(p->chart, text_of(&v[0])), share, NAN, NAN);
+        mgb_chart_add_point(p->chart, series_of(phases, 8, mgb_value_text(&v[1])),
+                            row_find(p->chart, mgb_value_text(&v[0])), share, NAN, NAN);
     return MGB_OK;
 }
 

@@ -1,5 +1,6 @@
 /* mgbench query: one read-only SQL statement. CSV and JSON lines leave row by row; aligned text needs to see its rows
  * first and is printed in pieces. */
+#include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/stream.h"
@@ -18,27 +19,6 @@ static enum mgb_status piece_columns_take(void *context, const char *const *name
     struct piece *piece = context;
     return count > 0 ? mgb_table_make(&piece->table, count, names)
                      : mgb_fail(MGB_INVALID, "query: the statement gives no columns");
-}
-
-static void value_add(struct mgb_table *table, const struct mgb_value *value)
-{
-    switch (value->kind) {
-    case MGB_VALUE_NULL:
-        mgb_table_add_empty(table);
-        break;
-    case MGB_VALUE_INT:
-        mgb_table_add_integer(table, value->integer);
-        break;
-    case MGB_VALUE_REAL:
-        mgb_table_add_number(table, value->real);
-        break;
-    case MGB_VALUE_TEXT:
-        mgb_table_add_text(table, value->text);
-        break;
-    case MGB_VALUE_BLOB:
-        mgb_table_add_text(table, "(blob)");
-        break;
-    }
 }
 
 static enum mgb_status piece_print(struct piece *piece)
@@ -61,7 +41,7 @@ static enum mgb_status piece_row_take(void *context, const struct mgb_value *val
     }
     piece->rows++;
     for (int i = 0; i < count; i++)
-        value_add(piece->table, &values[i]);
+        mgb_cli_value_add(piece->table, &values[i]);
     return MGB_OK;
 }
 

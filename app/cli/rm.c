@@ -61,10 +61,10 @@ static enum mgb_status run_show(void *context, const struct mgb_value *values, i
     shown->doomed->steps += values[2].integer;
     if (shown->show)
         fprintf(stderr, "  run %lld: %s on %s, %s, %lld steps, %s%s%s\n",
-                (long long)values[0].integer, values[3].text, values[4].text, values[5].text,
-                (long long)values[2].integer, values[6].text,
-                values[7].kind == MGB_VALUE_TEXT ? "; baseline " : "",
-                values[7].kind == MGB_VALUE_TEXT ? values[7].text : "");
+                (long long)values[0].integer, mgb_value_text(&values[3]),
+                mgb_value_text(&values[4]), mgb_value_text(&values[5]),
+                (long long)values[2].integer, mgb_value_text(&values[6]),
+                values[7].kind == MGB_VALUE_TEXT ? "; baseline " : "", mgb_value_text(&values[7]));
     return MGB_OK;
 }
 
@@ -82,7 +82,7 @@ static enum mgb_status runs_show(struct doomed *doomed, struct mgb_reader *reade
         "r.machine_id WHERE r.id = ?";
     for (size_t i = 0; i < doomed->count; i++) {
         struct shown shown = {doomed, in, !in->quiet && i < SHOWN_RUNS};
-        struct mgb_value value = {.kind = MGB_VALUE_INT, .integer = doomed->runs[i]};
+        struct mgb_value value = mgb_value_of_int(doomed->runs[i]);
         struct mgb_query_sink sink = {.context = &shown, .row = run_show};
         enum mgb_outcome state;
         MGB_TRY(mgb_db_run_state(&state, reader, doomed->runs[i]));

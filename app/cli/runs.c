@@ -166,7 +166,7 @@ static void baseline_note(struct listing *l, const struct mgb_value *v)
     char line[96], ms[40];
     if (v[RATIO].kind != MGB_VALUE_REAL)
         return;
-    snprintf(line, sizeof line, "%.40s (run %lld: %s ms a step)", mgb_cli_text_of(&v[BASELINE]),
+    snprintf(line, sizeof line, "%.40s (run %lld: %s ms a step)", mgb_value_text(&v[BASELINE]),
              (long long)v[BASELINE_RUN].integer,
              mgb_table_number(ms, v[BASELINE_MS].real, MGB_TABLE_TEXT));
     for (int i = 0; i < l->used_count; i++)
@@ -184,15 +184,15 @@ static void line_add(struct listing *l, const struct mgb_value *v, const char *o
     mgb_table_add_figure(l->table, text);
     when_write(text, sizeof text, v[STARTED_MS].integer);
     mgb_table_add_text(l->table, text);
-    snprintf(text, sizeof text, "%.12s", mgb_cli_text_of(&v[MODEL]));
+    snprintf(text, sizeof text, "%.12s", mgb_value_text(&v[MODEL]));
     mgb_table_add_text(l->table, text);
-    mgb_table_add_text(l->table, mgb_cli_text_of(&v[BACKEND]));
+    mgb_table_add_text(l->table, mgb_value_text(&v[BACKEND]));
     snprintf(text, sizeof text, v[GPUS].kind == MGB_VALUE_INT ? "%lldx%lld" : "-",
              (long long)v[GPUS].integer, (long long)v[BATCH].integer);
     mgb_table_add_figure(l->table, text);
-    mgb_cli_place_write(text, sizeof text, mgb_cli_text_of(&v[STRATEGY]),
-                        mgb_cli_text_of(&v[WEIGHTS_AT]), mgb_cli_text_of(&v[JOIN_AT]),
-                        mgb_cli_text_of(&v[SUM_AT]));
+    mgb_cli_place_write(text, sizeof text, mgb_value_text(&v[STRATEGY]),
+                        mgb_value_text(&v[WEIGHTS_AT]), mgb_value_text(&v[JOIN_AT]),
+                        mgb_value_text(&v[SUM_AT]));
     mgb_table_add_text(l->table, text);
     mgb_cli_value_add(l->table, &v[STEP_MS]);
     mgb_cli_value_add(l->table, &v[RATE]);
@@ -222,7 +222,7 @@ static void row_add(struct listing *l, const struct mgb_value *v, const char *ou
 static enum mgb_status line_take(void *context, const struct mgb_value *v, int count)
 {
     struct listing *l = context;
-    const char *outcome = mgb_cli_text_of(&v[OUTCOME]);
+    const char *outcome = mgb_value_text(&v[OUTCOME]);
     (void)count;
     if (l->most && l->shown == l->most)
         return MGB_OK;
@@ -324,12 +324,12 @@ static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_read
     MGB_TRY(mgb_query_run(reader,
                           "SELECT EXISTS (SELECT 1 FROM baseline), EXISTS (SELECT 1 FROM tag)",
                           NULL, 0, &columns));
-    struct mgb_value values[] = {mgb_cli_text(mgb_cli_find_flag(in, "--model")),
-                                 mgb_cli_text(mgb_cli_find_flag(in, "--tag")),
-                                 mgb_cli_text(mgb_cli_find_flag(in, "--sweep")),
-                                 mgb_cli_text(l.outcome),
-                                 mgb_cli_text(mgb_cli_find_flag(in, "--baseline")),
-                                 mgb_cli_integer(l.outcome || !l.most ? -1 : l.most)};
+    struct mgb_value values[] = {mgb_value_of_text(mgb_cli_find_flag(in, "--model")),
+                                 mgb_value_of_text(mgb_cli_find_flag(in, "--tag")),
+                                 mgb_value_of_text(mgb_cli_find_flag(in, "--sweep")),
+                                 mgb_value_of_text(l.outcome),
+                                 mgb_value_of_text(mgb_cli_find_flag(in, "--baseline")),
+                                 mgb_value_of_int(l.outcome || !l.most ? -1 : l.most)};
     MGB_TRY(table_make(&l));
     enum mgb_status status =
         mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 6, &sink);

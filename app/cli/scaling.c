@@ -84,16 +84,20 @@ static bool every_point(const struct mgb_scaled *p, const struct figures *f)
 static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
                            const struct figures *f)
 {
-    char remark[64];
+    const char *const remarks[] = {p->oom ? "out of memory" : NULL,
+                                   p->not_steady ? "not steady" : NULL,
+                                   p->oversubscribed ? "oversubscribed" : NULL};
+    char remark[64] = "";
     mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
     ms_add(table, f->weak_base);
     real_add(table, f->weak);
     ms_add(table, f->strong_base);
     real_add(table, f->strong);
     real_add(table, f->epoch);
-    snprintf(remark, sizeof remark, "%s%s%s%s", p->oom ? "out of memory" : "",
-             p->not_steady ? "not steady" : "", p->not_steady && p->oversubscribed ? ", " : "",
-             p->oversubscribed ? "oversubscribed" : "");
+    for (size_t i = 0, used = 0; i < sizeof remarks / sizeof *remarks; i++)
+        if (remarks[i])
+            used += (size_t)snprintf(remark + used, sizeof remark - used, "%s%s", used ? ", " : "",
+                                     remarks[i]);
     mgb_table_add_text(table, *remark ? remark : NULL);
 }
 

@@ -47,25 +47,20 @@ struct taking {
     int capacity;
 };
 
-static int64_t integer_of(const struct mgb_value *value)
-{
-    return value->kind == MGB_VALUE_INT ? value->integer : 0;
-}
-
 static double real_of(const struct mgb_value *value)
 {
-    return value->kind == MGB_VALUE_REAL ? value->real : (double)integer_of(value);
+    return value->kind == MGB_VALUE_REAL ? value->real : (double)mgb_value_int(value);
 }
 
-#define COPY(to, value) snprintf(to, sizeof(to), "%s", mgb_cli_text_of(value))
+#define COPY(to, value) snprintf(to, sizeof(to), "%s", mgb_value_text(value))
 
 static void label_write(struct mgb_scaled *p, const struct mgb_value *v)
 {
-    mgb_cli_place_write(p->label, sizeof p->label, mgb_cli_text_of(&v[2]), mgb_cli_text_of(&v[3]),
-                        mgb_cli_text_of(&v[4]), mgb_cli_text_of(&v[5]));
+    mgb_cli_place_write(p->label, sizeof p->label, mgb_value_text(&v[2]), mgb_value_text(&v[3]),
+                        mgb_value_text(&v[4]), mgb_value_text(&v[5]));
     size_t used = strlen(p->label);
-    if (*mgb_cli_text_of(&v[6]))
-        snprintf(p->label + used, sizeof p->label - used, " %.8s", mgb_cli_text_of(&v[6]));
+    if (*mgb_value_text(&v[6]))
+        snprintf(p->label + used, sizeof p->label - used, " %.8s", mgb_value_text(&v[6]));
 }
 
 static enum mgb_status point_take(void *context, const struct mgb_value *v, int count)
@@ -82,16 +77,17 @@ static enum mgb_status point_take(void *context, const struct mgb_value *v, int 
         t->capacity = capacity;
     }
     struct mgb_scaled *p = &out->at[out->count++];
-    *p = (struct mgb_scaled){.simulated = integer_of(&v[10]) != 0,
-                             .independent = strcmp(mgb_cli_text_of(&v[2]), "independent") == 0,
-                             .point = {integer_of(&v[11]), integer_of(&v[12]), real_of(&v[13])},
-                             .repetitions = integer_of(&v[14]),
-                             .not_steady = integer_of(&v[15]) != 0,
-                             .oversubscribed = integer_of(&v[16]) != 0,
-                             .oom = integer_of(&v[17]) != 0,
-                             .run = integer_of(&v[18]),
-                             .examples_per_s = real_of(&v[19]),
-                             .epoch_examples = integer_of(&v[20])};
+    *p = (struct mgb_scaled){
+        .simulated = mgb_value_int(&v[10]) != 0,
+        .independent = strcmp(mgb_value_text(&v[2]), "independent") == 0,
+        .point = {mgb_value_int(&v[11]), mgb_value_int(&v[12]), real_of(&v[13])},
+        .repetitions = mgb_value_int(&v[14]),
+        .not_steady = mgb_value_int(&v[15]) != 0,
+        .oversubscribed = mgb_value_int(&v[16]) != 0,
+        .oom = mgb_value_int(&v[17]) != 0,
+        .run = mgb_value_int(&v[18]),
+        .examples_per_s = real_of(&v[19]),
+        .epoch_examples = mgb_value_int(&v[20])};
     COPY(p->group, &v[0]);
     COPY(p->variation, &v[1]);
     COPY(p->backend, &v[7]);
@@ -132,7 +128,7 @@ enum mgb_status mgb_scaled_load(struct mgb_scaled_list *out, struct mgb_reader *
     *out = (struct mgb_scaled_list){0};
     if (segments && !json)
         return mgb_fail(MGB_NO_MEMORY, "scaling: memory is exhausted");
-    struct mgb_value values[] = {mgb_cli_text(model), mgb_cli_text(json)};
+    struct mgb_value values[] = {mgb_value_of_text(model), mgb_value_of_text(json)};
     enum mgb_status status = mgb_query_run(reader, points_sql, values, 2, &sink);
     free(json);
     if (status == MGB_OK)

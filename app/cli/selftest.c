@@ -6,6 +6,8 @@
 #include "app/cli/progress.h"
 #include "app/script/mgb_lua_selftest.h"
 #include "app/script/state.h"
+#include "db/draw.h"
+#include "db/export.h"
 #include "db/load.h"
 #include "db/store.h"
 #include <inttypes.h>
@@ -121,11 +123,6 @@ static int script_run(const struct selftest *t, struct mgb_cli_hub *hub)
 
 /* ---- comparing ---- */
 
-static void text_keep(char *out, size_t size, const struct mgb_value *value)
-{
-    snprintf(out, size, "%s", value->kind == MGB_VALUE_TEXT ? value->text : "");
-}
-
 static enum mgb_status segment_keep(void *context, const struct mgb_value *v, int count)
 {
     struct selftest *t = context;
@@ -134,8 +131,8 @@ static enum mgb_status segment_keep(void *context, const struct mgb_value *v, in
         return mgb_fail(MGB_CORRUPT, "the sweep of this selftest has too many runs");
     t->segments[t->segment_count++] = v[0].integer;
     t->run = v[1].integer;
-    text_keep(t->backend, sizeof t->backend, &v[2]);
-    text_keep(t->machine, sizeof t->machine, &v[3]);
+    snprintf(t->backend, sizeof t->backend, "%s", mgb_value_text(&v[2]));
+    snprintf(t->machine, sizeof t->machine, "%s", mgb_value_text(&v[3]));
     return MGB_OK;
 }
 
@@ -153,15 +150,6 @@ static enum mgb_status segments_find(struct selftest *t, struct mgb_reader *read
         return mgb_fail(MGB_STATE, "only %d of %d runs came to their end; see mgbench runs",
                         t->segment_count, t->comparisons * t->repetitions * 2);
     return MGB_OK;
-}
-
-/* Which of two neighbouring runs is A's: by splitmix64 (Steele, Lea and Flood 2014), so that a drift favours neither. */
-static bool coin_toss(uint64_t number)
-{
-    uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) & 1;
 }
 
 static enum mgb_status sides_compare(struct mgb_comparison *out, struct mgb_reader *reader,
@@ -189,7 +177,8 @@ static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *r
         struct mgb_comparison comparison;
         for (int i = 0; i < n; i++) {
             const int64_t *pair = &t->segments[2 * (c * n + i)];
-            bool swap = coin_toss((uint64_t)(c * n + i));
+            /* Which of two neighbouring runs is A's is drawn, so that a drift favours neither. */
+            bool swap = mgb_draw_at(MGB_DRAW_SEED, 0, (uint64_t)(c * n + i)) & 1;
             sides[i] = pair[swap];
             sides[n + i] = pair[!swap];
         }
@@ -206,22 +195,42 @@ static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *r
     return status;
 }
 
+/* What was run, as a JSON object; to be freed, NULL when memory is out. */
+static char *settings_make(const struct selftest *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fprintf(out, "{\"batch\":%d,\"comparisons\":%d,\"gpus\":1,\"last_run\":%" PRId64 ",\"model\":",
+            BATCH, t->comparisons, t->run);
+    mgb_export_json_text(out, t->model, strlen(t->model));
+    fprintf(out, ",\"repetitions\":%d,\"steps\":%d,\"warmup\":%d}", t->repetitions, t->steps,
+            WARMUP);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static enum mgb_status floor_store(const struct selftest *t, const char *database)
 {
-    char settings[512];
     struct mgb_store *store;
-    snprintf(settings, sizeof settings,
-             "{\"batch\":%d,\"comparisons\":%d,\"gpus\":1,\"last_run\":%" PRId64
-             ",\"model\":\"%s\",\"repetitions\":%d,\"steps\":%d,\"warmup\":%d}",
-             BATCH, t->comparisons, t->run, t->model, t->repetitions, t->steps, WARMUP);
+    char *settings = settings_make(t);
     struct mgb_record_noise_floor record = {.run = t->run,
                                             .floor = t->floor,
                                             .comparisons = t->comparisons,
                                             .false_verdicts = t->false_verdicts,
                                             .settings = settings};
-    MGB_TRY(mgb_store_open(&store, database, NULL));
-    enum mgb_status status = mgb_store_put_noise_floor(store, &record);
-    mgb_store_close(store);
+    if (!settings)
+        return mgb_fail(MGB_NO_MEMORY, "storing the noise floor: memory is exhausted");
+    enum mgb_status status = mgb_store_open(&store, database, NULL);
+    if (status == MGB_OK) {
+        status = mgb_store_put_noise_floor(store, &record);
+        mgb_store_close(store);
+    }
+    free(settings);
     return status;
 }
 

@@ -141,8 +141,8 @@ static enum mgb_status show_ask(const struct mgb_invocation *in, struct mgb_read
     size_t more = chosen.count - 1;
     mgb_selection_done(&chosen);
     MGB_TRY(mgb_db_run_state(&state, reader, first.run));
-    struct mgb_value values[] = {mgb_cli_integer(first.run), mgb_cli_integer(first.segment),
-                                 mgb_cli_text(mgb_outcome_name(state))};
+    struct mgb_value values[] = {mgb_value_of_int(first.run), mgb_value_of_int(first.segment),
+                                 mgb_value_of_text(mgb_outcome_name(state))};
     if (in->format == MGB_TABLE_CSV)
         MGB_TRY(mgb_table_make(&s.csv, 4, names));
     enum mgb_status status = MGB_OK;

@@ -67,7 +67,7 @@ static double seconds_find(struct mgb_hub *hub, const char *digest)
                               "  JOIN run AS r ON r.id = p.run_id"
                               " WHERE p.settings_digest = ?1 AND r.outcome IN ('ok', 'oom')";
     struct mgb_reader *reader;
-    struct mgb_value parameter = {.kind = MGB_VALUE_TEXT, .text = digest, .size = strlen(digest)};
+    struct mgb_value parameter = mgb_value_of_text(digest);
     double seconds = (double)NAN;
     struct mgb_query_sink sink = {&seconds, NULL, keep_seconds};
     if (!hub->options.database || mgb_hub_reader(hub, &reader) != MGB_OK ||

@@ -49,11 +49,6 @@ remark_add(struct mgb_judgement *out, const char *format, ...)
     va_end(args);
 }
 
-static const char *text_of(const struct mgb_value *value)
-{
-    return value->kind == MGB_VALUE_TEXT ? value->text : "";
-}
-
 enum {
     FACT_RUN,
     FACT_BACKEND,
@@ -102,13 +97,12 @@ static const char facts_sql[] =
 static void first_row_keep(struct side_look *l, const struct mgb_value *v)
 {
     struct mgb_judged_side *side = l->side;
-    snprintf(side->model, sizeof side->model, "%s", text_of(&v[FACT_MODEL]));
-    snprintf(side->backend, sizeof side->backend, "%s", text_of(&v[FACT_BACKEND]));
-    snprintf(side->machine, sizeof side->machine, "%s", text_of(&v[FACT_MACHINE]));
+    snprintf(side->model, sizeof side->model, "%s", mgb_value_text(&v[FACT_MODEL]));
+    snprintf(side->backend, sizeof side->backend, "%s", mgb_value_text(&v[FACT_BACKEND]));
+    snprintf(side->machine, sizeof side->machine, "%s", mgb_value_text(&v[FACT_MACHINE]));
     side->simulated = v[FACT_SIMULATED].integer != 0;
-    side->global_batch =
-        v[FACT_GLOBAL_BATCH].kind == MGB_VALUE_INT ? v[FACT_GLOBAL_BATCH].integer : 0;
-    snprintf(l->settings, sizeof l->settings, "%s", text_of(&v[FACT_SETTINGS]));
+    side->global_batch = mgb_value_int(&v[FACT_GLOBAL_BATCH]);
+    snprintf(l->settings, sizeof l->settings, "%s", mgb_value_text(&v[FACT_SETTINGS]));
     l->machine = v[FACT_MACHINE_ID].integer;
     l->model = v[FACT_MODEL_ID].integer;
 }
@@ -117,11 +111,12 @@ static void first_row_keep(struct side_look *l, const struct mgb_value *v)
 static void unlike_note(struct side_look *l, const struct mgb_value *v)
 {
     struct mgb_judged_side *side = l->side;
-    if (strcmp(side->backend, text_of(&v[FACT_BACKEND])) != 0)
+    if (strcmp(side->backend, mgb_value_text(&v[FACT_BACKEND])) != 0)
         refusal_add(l->out, "%s's runs are of several backends", l->name);
     if (l->machine != v[FACT_MACHINE_ID].integer)
         remark_add(l->out, "%s's runs are of several machines", l->name);
-    l->mixed_settings = l->mixed_settings || strcmp(l->settings, text_of(&v[FACT_SETTINGS])) != 0;
+    l->mixed_settings =
+        l->mixed_settings || strcmp(l->settings, mgb_value_text(&v[FACT_SETTINGS])) != 0;
     l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL_ID].integer;
     if (v[FACT_GLOBAL_BATCH].kind != MGB_VALUE_INT ||
         v[FACT_GLOBAL_BATCH].integer != side->global_batch)
@@ -135,24 +130,26 @@ static void gate_note(struct side_look *l, const struct mgb_value *v)
         refusal_add(l->out, "the log of run %lld is incomplete", run);
     if (v[FACT_STEADY].kind == MGB_VALUE_INT && !v[FACT_STEADY].integer)
         refusal_add(l->out, "run %lld is not steady%s%s", run,
-                    *text_of(&v[FACT_NOT_STEADY]) ? ": " : "", text_of(&v[FACT_NOT_STEADY]));
+                    *mgb_value_text(&v[FACT_NOT_STEADY]) ? ": " : "",
+                    mgb_value_text(&v[FACT_NOT_STEADY]));
     if (v[FACT_DUPLICATES].integer > 0)
         refusal_add(l->out, "run %lld stores %lld variable%s twice (mgbench show %lld)", run,
                     (long long)v[FACT_DUPLICATES].integer,
                     v[FACT_DUPLICATES].integer == 1 ? "" : "s", run);
     if (v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer == 0)
-        refusal_add(l->out, "run %lld has no timed steps (%s)", run, text_of(&v[FACT_OUTCOME]));
+        refusal_add(l->out, "run %lld has no timed steps (%s)", run,
+                    mgb_value_text(&v[FACT_OUTCOME]));
 }
 
 static void remark_note(struct side_look *l, const struct mgb_value *v)
 {
     long long run = v[FACT_RUN].integer;
-    const char *outcome = text_of(&v[FACT_OUTCOME]);
+    const char *outcome = mgb_value_text(&v[FACT_OUTCOME]);
     bool timed = v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer > 0;
     if (strcmp(outcome, "ok") != 0 && timed)
         remark_add(l->out, "run %lld: %s; its figures are of the steps until then", run, outcome);
-    if (*text_of(&v[FACT_THROTTLE]))
-        remark_add(l->out, "run %lld was throttled: %s", run, text_of(&v[FACT_THROTTLE]));
+    if (*mgb_value_text(&v[FACT_THROTTLE]))
+        remark_add(l->out, "run %lld was throttled: %s", run, mgb_value_text(&v[FACT_THROTTLE]));
     if (v[FACT_LEFTOVERS].integer > 0)
         remark_add(l->out, "run %lld leaves copies of %lld variables behind", run,
                    (long long)v[FACT_LEFTOVERS].integer);
@@ -188,7 +185,7 @@ static enum mgb_status side_look(struct side_look *l, struct mgb_reader *reader,
 {
     struct mgb_query_sink sink = {.context = l, .row = facts_take};
     for (size_t i = 0; i < side->count; i++) {
-        struct mgb_value id = {.kind = MGB_VALUE_INT, .integer = side->segments[i].segment};
+        struct mgb_value id = mgb_value_of_int(side->segments[i].segment);
         if (!side->segments[i].segment)
             refusal_add(l->out, "run %lld did not begin", (long long)side->segments[i].run);
         else
@@ -245,10 +242,8 @@ static enum mgb_status floor_find(struct mgb_judgement *out, double *floor,
     struct mgb_query_sink sink = {.context = floor, .row = floor_take};
     *floor = MGB_COMPARE_FLOOR;
     for (int i = 0; i < 2; i++) {
-        const char *backend = sides[i]->side->backend;
-        struct mgb_value values[] = {
-            {.kind = MGB_VALUE_INT, .integer = sides[i]->machine},
-            {.kind = MGB_VALUE_TEXT, .text = backend, .size = strlen(backend)}};
+        struct mgb_value values[] = {mgb_value_of_int(sides[i]->machine),
+                                     mgb_value_of_text(sides[i]->side->backend)};
         MGB_TRY(mgb_query_run(reader, sql, values, 2, &sink));
     }
     out->floor_source = *floor > MGB_COMPARE_FLOOR ? "measured on this machine" : "default";

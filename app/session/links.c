@@ -37,9 +37,7 @@ static enum mgb_status known_remove(struct mgb_hub *hub, struct known_links *kno
         "SELECT l.from_device, l.to_device FROM link AS l JOIN machine AS m ON m.id = l.machine_id "
         "WHERE m.key = ? AND l.backend = ? AND l.gbps IS NOT NULL";
     struct mgb_reader *reader;
-    const struct mgb_value parameters[] = {
-        {.kind = MGB_VALUE_TEXT, .text = key, .size = strlen(key)},
-        {.kind = MGB_VALUE_TEXT, .text = backend, .size = strlen(backend)}};
+    const struct mgb_value parameters[] = {mgb_value_of_text(key), mgb_value_of_text(backend)};
     struct mgb_query_sink sink = {known, NULL, link_known};
     MGB_TRY(mgb_hub_reader(hub, &reader));
     return mgb_query_run(reader, sql, parameters, 2, &sink);

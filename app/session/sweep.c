@@ -122,18 +122,6 @@ static const char *backend_of(struct mgb_hub *hub, const char *asked)
     return hub->automatic;
 }
 
-static struct mgb_value text_value(const char *text)
-{
-    return (struct mgb_value){.kind = text ? MGB_VALUE_TEXT : MGB_VALUE_NULL,
-                              .text = text,
-                              .size = text ? strlen(text) : 0};
-}
-
-static struct mgb_value int_value(int64_t integer)
-{
-    return (struct mgb_value){.kind = MGB_VALUE_INT, .integer = integer};
-}
-
 /* A point is found by what it is, on a machine of the same kind. A diverged run is as done as one that ended well: it would
  * diverge again. */
 static const char find_sql[] =
@@ -157,15 +145,15 @@ static enum mgb_status found_read(struct mgb_hub *hub, struct mgb_reader *reader
     char cpu[96];
     int64_t threads;
     mgb_session_machine_kind(cpu, sizeof cpu, &threads);
-    const struct mgb_value parameters[] = {text_value(point->sweep),
-                                           text_value(point->digest),
-                                           int_value(point->repeat),
-                                           int_value(hub->options.after_crash),
-                                           int_value(hub->options.started_ms),
-                                           int_value(point->own),
-                                           text_value(backend_of(hub, point->backend)),
-                                           text_value(cpu),
-                                           int_value(threads)};
+    const struct mgb_value parameters[] = {mgb_value_of_text(point->sweep),
+                                           mgb_value_of_text(point->digest),
+                                           mgb_value_of_int(point->repeat),
+                                           mgb_value_of_int(hub->options.after_crash),
+                                           mgb_value_of_int(hub->options.started_ms),
+                                           mgb_value_of_int(point->own),
+                                           mgb_value_of_text(backend_of(hub, point->backend)),
+                                           mgb_value_of_text(cpu),
+                                           mgb_value_of_int(threads)};
     struct mgb_query_sink sink = {row, NULL, keep_found};
     return mgb_query_run(reader, find_sql, parameters, 9, &sink);
 }
