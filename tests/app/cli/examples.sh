@@ -85,6 +85,6 @@ smaller() {
     sed 's/steps = [0-9][0-9]*/steps = 12/; s/step([0-9][0-9]*)/step(12)/; s/batch = [0-9][0-9]*/batch = 4/
          s/batch = {8, 16}/batch = {2, 4}/; s/mnist_cnn/digits_cnn/; s/data.mnist{[^}]*}/data.digits{}/
          s/--steps [0-9]*/--steps 5/; s/--batch [0-9]*/--batch 4/; s/--data mnist/--data digits/
-         s/--repeats 5/--repeats 2/; s/selftest$/& --help/; s,scripts/experiments/grid.lua,grid.lua,; s/--max-time 9s/--max-time 1s/
+         s/--repeats 5/--repeats 2/; s/selftest$/& --help/; s,scripts/experiments/grid.lua,grid.lua,; s/--target-noise 5%/& --max-time 1s/
          s/placement.lua/& --model digits_cnn --data digits/'
 }

@@ -20,6 +20,7 @@ for heading in NAME SYNOPSIS DESCRIPTION COMMANDS 'PLACEMENT OPTIONS' 'EXIT STAT
     same "heading $heading" 1 "$(grep -cx "\\.SH $heading" "$work/mgbench.man")"
 done
 same 'every command' "$(mgbench generate table | grep -c '^command')" "$(grep -c '^\.SS mgbench' "$work/mgbench.man")"
+command -v mandoc >/dev/null || command -v groff >/dev/null || echo 'neither mandoc nor groff: nobody read the page'
 if command -v mandoc >/dev/null; then
     same 'mandoc' '' "$(mandoc -Tlint "$work/mgbench.man" 2>&1)"
 fi
