@@ -31,6 +31,8 @@ static const struct mgb_manual_row environment[] = {
     {"MGBENCH_PLUGIN_DIR", "folder in which the CUDA plugin is looked for first"},
     {"NO_COLOR", "no colour, if it is not empty"},
     {"XDG_DATA_HOME", "folder of mgbench/results.db and mgbench/lua (default: ~/.local/share)"},
+    {"XDG_CONFIG_HOME, XDG_STATE_HOME",
+     "folders that mgbench info names; this version keeps nothing there"},
     {"CUDA_VISIBLE_DEVICES", "GPUs that CUDA shows"},
     {"OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "how long idle threads of CPU devices spin; unless given, mgbench sets a short time"},
@@ -38,7 +40,7 @@ static const struct mgb_manual_row environment[] = {
 
 static const struct mgb_manual_row files[] = {
     {"~/.local/share/mgbench/results.db", "the results, without --db and MGBENCH_DB"},
-    {"FILE-wal, FILE.lock", "beside a results database: its log and its lock"},
+    {"FILE-wal, FILE-shm, FILE.lock", "beside a results database: its log and its lock"},
     {"~/.local/share/mgbench/lua/", "modules and models of the user, for require"},
     {"PREFIX/share/mgbench/", "shipped models, experiments and data; mgbench info tells where"},
     {NULL, NULL}};

@@ -16,8 +16,8 @@
 const struct mgb_flag mgb_global_flags[] = {
     {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",
      false},
-    {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto)", false},
-    {"--machine", "NAME", "machine file for the simulator", false},
+    {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto) [later: sim]", false},
+    {"--machine", "NAME", "machine file for the simulator [later]", false},
     {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},
     {"--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false},
     {"--json", NULL, "results as JSON, one object a line", false},
