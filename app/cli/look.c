@@ -1,8 +1,7 @@
 /* Commands that only look: instead of a session, a preview is made of what the script layer asks for. See job.h. */
 #include "app/cli/job.h"
-#include <mgb/preview.h>
+#include "app/session/preview.h"
 #include <stdlib.h>
-#include <string.h>
 
 struct look {
     const struct mgb_invocation *in;
@@ -12,21 +11,6 @@ struct look {
     enum mgb_status refused;
 };
 
-static enum mgb_status preview_open(const struct script_open_request *request,
-                                    struct mgb_preview **out)
-{
-    struct mgb_run_options options = {.graph = request->graph,
-                                      .backend = request->backend,
-                                      .placement = request->placement,
-                                      .fresh = request->fresh,
-                                      .optimizer = request->optimizer,
-                                      .seed = request->seed};
-    if (request->machine || strcmp(request->backend, "sim") == 0)
-        return mgb_fail(MGB_UNSUPPORTED, "backend \"sim\": this version has no simulator; use "
-                                         "\"host\" (CPU devices) or \"cuda\"");
-    return mgb_preview_make(out, &options);
-}
-
 /* Always fails, so that the script ends here. */
 static enum mgb_status look_open(void *context, struct script_session **out,
                                  const struct script_open_request *request)
@@ -34,7 +18,7 @@ static enum mgb_status look_open(void *context, struct script_session **out,
     struct look *look = context;
     struct mgb_preview *preview;
     *out = NULL;
-    look->refused = preview_open(request, &preview);
+    look->refused = mgb_session_preview(&preview, request);
     if (look->refused != MGB_OK)
         return look->refused;
     look->code = look->show(look->in, request, preview);

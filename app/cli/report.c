@@ -2,12 +2,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/report_page.h"
+#include "db/export_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Makes the folder and those above it. */
 static enum mgb_status folder_make(const char *path)
@@ -29,35 +28,18 @@ static enum mgb_status folder_make(const char *path)
                     errno == EEXIST ? "it is a file" : strerror(errno));
 }
 
-static enum mgb_status file_refuse(const char *path)
-{
-    return mgb_fail(MGB_IO, "writing '%s' failed: %s", path, strerror(errno));
-}
-
-/* Writes beside the file and takes its place when whole, so that a reader never sees half a page. */
 static enum mgb_status page_write(struct report *report, const char *path)
 {
-    char *fresh;
-    if (asprintf(&fresh, "%s.%d.part", path, (int)getpid()) < 0)
-        return mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
-    int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    report->out = file >= 0 ? fdopen(file, "w") : NULL;
-    enum mgb_status status = report->out ? report_page(report) : file_refuse(fresh);
-    if (report->out) {
-        if (status == MGB_OK && (fflush(report->out) != 0 || fsync(file) != 0))
-            status = file_refuse(fresh);
-        fclose(report->out);
-    }
-    if (status == MGB_OK && rename(fresh, path) != 0)
-        status = file_refuse(path);
-    if (status != MGB_OK && file >= 0) {
-        char message[512]; /* unlink must not cost it */
-        snprintf(message, sizeof message, "%s", mgb_message_get());
-        unlink(fresh);
-        status = mgb_fail(status, "%s", message);
-    }
-    free(fresh);
-    return status;
+    struct mgb_export_file file;
+    char message[512];
+    MGB_TRY(mgb_export_file_open(&file, path));
+    report->out = file.out;
+    enum mgb_status status = report_page(report);
+    if (status == MGB_OK)
+        status = mgb_export_file_commit(&file);
+    snprintf(message, sizeof message, "%s", mgb_message_get());
+    mgb_export_file_done(&file);
+    return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }
 
 /* The words after DIR with commas between; NULL: none. To be freed. */

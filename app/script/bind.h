@@ -38,8 +38,18 @@ struct script_session *mgb_script_session(lua_State *L, int index);
 void mgb_script_read_request(lua_State *L, struct script_open_request *out,
                              struct script_point *point);
 void mgb_script_read_point(lua_State *L, int index, struct script_point *out);
-/* Sets a field of the table on the top; a NaN is not known and sets none. */
+/* The services of the program; raises, naming what is not `offered` ("sessions"), when there are none. */
+const struct script_services *mgb_script_services(lua_State *L, const char *offered);
+/* Set a field of the table on the top. A NaN is not known and sets none, nor does a NULL. */
 void mgb_script_set_number(lua_State *L, const char *key, double value);
+void mgb_script_set_integer(lua_State *L, const char *key, int64_t value);
+void mgb_script_set_boolean(lua_State *L, const char *key, bool value);
+void mgb_script_set_text(lua_State *L, const char *key, const char *text);
+/* Fields of the table at `index`; they raise when one is of another type. A text stays alive in the table. */
+int64_t mgb_script_integer_field(lua_State *L, int index, const char *key, int64_t fallback);
+double mgb_script_number_field(lua_State *L, int index, const char *key, double fallback);
+bool mgb_script_boolean_field(lua_State *L, int index, const char *key);
+const char *mgb_script_text_field(lua_State *L, int index, const char *key, const char *fallback);
 /* A table of a segment's figures. A loss that is not a number is one that diverged, when something was `trained`. */
 void mgb_script_push_figures(lua_State *L, const struct script_figures *f, bool trained);
 

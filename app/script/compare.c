@@ -17,14 +17,6 @@ static void side_read(lua_State *L, int index, struct script_compare_side *out)
     out->segment_count = count;
 }
 
-static void text_set(lua_State *L, const char *key, const char *text)
-{
-    if (!text[0])
-        return;
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, key);
-}
-
 static void comparison_push(lua_State *L, const struct script_comparison *c)
 {
     const struct {
@@ -37,25 +29,24 @@ static void comparison_push(lua_State *L, const struct script_comparison *c)
     lua_createtable(L, 0, 20);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         mgb_script_set_number(L, numbers[i].key, numbers[i].value);
-    lua_pushinteger(L, c->more_repetitions);
-    lua_setfield(L, -2, "more_repetitions");
-    text_set(L, "per", c->per_example ? "example" : "step");
-    text_set(L, "verdict", c->verdict);
-    text_set(L, "text", c->text);
-    text_set(L, "reason", c->reason);
-    text_set(L, "remarks", c->remarks);
+    mgb_script_set_integer(L, "more_repetitions", c->more_repetitions);
+    mgb_script_set_text(L, "per", c->per_example ? "example" : "step");
+    mgb_script_set_text(L, "verdict", c->verdict);
+    mgb_script_set_text(L, "text", c->text);
+    mgb_script_set_text(L, "reason", *c->reason ? c->reason : NULL);
+    mgb_script_set_text(L, "remarks", *c->remarks ? c->remarks : NULL);
 }
 
 /* compare(a words, a segments, b words, b segments, floor, across backends) -> figures and verdict */
 static int sides_compare(lua_State *L)
 {
-    const struct script_services *services = mgb_script_of(L)->services;
+    const struct script_services *services = mgb_script_services(L, "database");
     struct script_compare_request request = {.floor = luaL_optnumber(L, 5, 0),
                                              .across_backends = lua_toboolean(L, 6)};
     struct script_comparison comparison;
     lua_settop(L, 6);
-    if (!services || !services->compare)
-        mgb_script_fail(L, "nothing can be compared here: this program offers no database");
+    if (!services->compare)
+        mgb_script_fail(L, "not possible here: this program offers no database");
     side_read(L, 1, &request.a);
     side_read(L, 3, &request.b);
     mgb_script_check(L, services->compare(services->context, &comparison, &request));

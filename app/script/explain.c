@@ -3,9 +3,9 @@
 
 static const struct script_services *services_get(lua_State *L)
 {
-    const struct script_services *services = mgb_script_of(L)->services;
-    if (!services || !services->critical)
-        mgb_script_fail(L, "nothing can be asked here: this program offers no database");
+    const struct script_services *services = mgb_script_services(L, "database");
+    if (!services->critical)
+        mgb_script_fail(L, "not possible here: this program offers no database");
     return services;
 }
 
@@ -45,26 +45,17 @@ static struct box *box_make(lua_State *L)
     return box;
 }
 
-static void text_set(lua_State *L, const char *name, const char *text)
-{
-    lua_pushstring(L, text); /* nil for NULL */
-    lua_setfield(L, -2, name);
-}
-
 static void part_push(lua_State *L, const struct script_part *part)
 {
     lua_createtable(L, 0, 8);
-    lua_pushinteger(L, part->end_ns - part->begin_ns);
-    lua_setfield(L, -2, "ns");
-    lua_pushboolean(L, part->gap);
-    lua_setfield(L, -2, "gap");
-    lua_pushinteger(L, part->bytes);
-    lua_setfield(L, -2, "bytes");
-    text_set(L, "phase", part->phase);
-    text_set(L, "kind", part->kind);
-    text_set(L, "name", part->name);
-    text_set(L, "device", part->device);
-    text_set(L, "from", part->from);
+    mgb_script_set_integer(L, "ns", part->end_ns - part->begin_ns);
+    mgb_script_set_boolean(L, "gap", part->gap);
+    mgb_script_set_integer(L, "bytes", part->bytes);
+    mgb_script_set_text(L, "phase", part->phase);
+    mgb_script_set_text(L, "kind", part->kind);
+    mgb_script_set_text(L, "name", part->name);
+    mgb_script_set_text(L, "device", part->device);
+    mgb_script_set_text(L, "from", part->from);
 }
 
 /* critical(segment, step) -> list of { ns =, gap =, phase =, kind =, name =, device =, from =, bytes = }, what they add up

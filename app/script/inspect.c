@@ -12,18 +12,6 @@ static struct mgb_run *run_get(lua_State *L, int index)
     return mgb_script_of(L)->services->engine(session);
 }
 
-static void text_set(lua_State *L, const char *key, const char *text)
-{
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, key);
-}
-
-static void integer_set(lua_State *L, const char *key, int64_t value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
-
 static void device_push(lua_State *L, const struct mgb_topology *topology, int device)
 {
     char name[MGB_DEVICE_NAME_MAX];
@@ -75,22 +63,23 @@ static int run_facts(lua_State *L)
     const struct mgb_effective *effective = mgb_run_effective(run);
     const struct mgb_plan *plan = mgb_run_plan(run);
     lua_createtable(L, 0, 8);
-    text_set(L, "backend", mgb_run_backend(run));
-    text_set(L, "remark", mgb_run_remark(run));
-    text_set(L, "gave_way", effective->gave_way);
-    text_set(L, "batch_mode", effective->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
-    integer_set(L, "gpus", effective->tower_count);
-    integer_set(L, "batch", effective->batch_per_gpu);
-    integer_set(L, "global_batch", effective->global_batch);
-    integer_set(L, "step_index", mgb_run_step_index(run));
-    integer_set(L, "epoch", mgb_run_epoch(run));
+    mgb_script_set_text(L, "backend", mgb_run_backend(run));
+    mgb_script_set_text(L, "remark", mgb_run_remark(run));
+    mgb_script_set_text(L, "gave_way", effective->gave_way);
+    mgb_script_set_text(L, "batch_mode",
+                        effective->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
+    mgb_script_set_integer(L, "gpus", effective->tower_count);
+    mgb_script_set_integer(L, "batch", effective->batch_per_gpu);
+    mgb_script_set_integer(L, "global_batch", effective->global_batch);
+    mgb_script_set_integer(L, "step_index", mgb_run_step_index(run));
+    mgb_script_set_integer(L, "epoch", mgb_run_epoch(run));
     lua_pushboolean(L, effective->oversubscribed);
     lua_setfield(L, -2, "oversubscribed");
     lua_createtable(L, plan->tower_count, 0);
     for (int i = 0; i < plan->tower_count; i++) {
         lua_createtable(L, 0, 2);
         device_set(L, "device", mgb_run_topology(run), plan->towers[i].device);
-        integer_set(L, "rows", plan->towers[i].rows);
+        mgb_script_set_integer(L, "rows", plan->towers[i].rows);
         lua_rawseti(L, -2, i + 1);
     }
     lua_setfield(L, -2, "towers");
@@ -119,12 +108,12 @@ static int run_memory(lua_State *L)
         const struct mgb_device_use *use = use_find(mgb_run_plan(run), uses[i].device);
         device_push(L, topology, uses[i].device);
         lua_createtable(L, 0, 12);
-        integer_set(L, "planned", uses[i].planned_bytes);
-        integer_set(L, "held", uses[i].held_bytes);
-        integer_set(L, "peak", uses[i].measured_peak_bytes);
+        mgb_script_set_integer(L, "planned", uses[i].planned_bytes);
+        mgb_script_set_integer(L, "held", uses[i].held_bytes);
+        mgb_script_set_integer(L, "peak", uses[i].measured_peak_bytes);
         for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++)
-            integer_set(L, mgb_memory_category_name((enum mgb_memory_category)c),
-                        use ? use->peak[c] : 0);
+            mgb_script_set_integer(L, mgb_memory_category_name((enum mgb_memory_category)c),
+                                   use ? use->peak[c] : 0);
         lua_settable(L, -3);
     }
     return 1;
@@ -182,18 +171,18 @@ static void storage_push(lua_State *L, const struct mgb_run *run, const struct m
     snprintf(identity, sizeof identity, "%s+%lld", device,
              (long long)(place.offset + storage->offset));
     lua_createtable(L, 0, 10);
-    text_set(L, "name", info.name);
-    text_set(L, "scope", info.scope);
-    text_set(L, "shape", mgb_shape_format(shape, sizeof shape, &info.shape));
-    integer_set(L, "bytes", storage->bytes);
-    text_set(L, "device", device);
-    text_set(L, "role", twin ? "duplicate" : role_name(storage->role));
-    text_set(L, "storage", identity);
-    text_set(L, "why", storage_reason(mgb_run_effective(run), storage, &info));
+    mgb_script_set_text(L, "name", info.name);
+    mgb_script_set_text(L, "scope", info.scope);
+    mgb_script_set_text(L, "shape", mgb_shape_format(shape, sizeof shape, &info.shape));
+    mgb_script_set_integer(L, "bytes", storage->bytes);
+    mgb_script_set_text(L, "device", device);
+    mgb_script_set_text(L, "role", twin ? "duplicate" : role_name(storage->role));
+    mgb_script_set_text(L, "storage", identity);
+    mgb_script_set_text(L, "why", storage_reason(mgb_run_effective(run), storage, &info));
     if (storage->slot >= 0)
-        text_set(L, "slot", mgb_optimizer_slot_name(&plan->optimizer, storage->slot));
+        mgb_script_set_text(L, "slot", mgb_optimizer_slot_name(&plan->optimizer, storage->slot));
     if (tower >= 0)
-        integer_set(L, "tower", tower);
+        mgb_script_set_integer(L, "tower", tower);
     lua_pushboolean(L, info.trainable);
     lua_setfield(L, -2, "trainable");
 }
@@ -227,12 +216,12 @@ static void finding_push(lua_State *L, const struct mgb_run *run, const struct m
 {
     const struct mgb_graph *graph = mgb_run_plan(run)->graph;
     lua_createtable(L, 0, 6);
-    text_set(L, "variable", mgb_graph_variable_at(graph, f->variable).name);
-    text_set(L, "twin", mgb_graph_variable_at(graph, f->twin).name);
-    text_set(L, "kind", f->leftover ? "leftover" : "duplicate");
+    mgb_script_set_text(L, "variable", mgb_graph_variable_at(graph, f->variable).name);
+    mgb_script_set_text(L, "twin", mgb_graph_variable_at(graph, f->twin).name);
+    mgb_script_set_text(L, "kind", f->leftover ? "leftover" : "duplicate");
     device_set(L, "device", mgb_run_topology(run), f->device);
-    integer_set(L, "bytes", f->bytes);
-    text_set(L, "why", f->why);
+    mgb_script_set_integer(L, "bytes", f->bytes);
+    mgb_script_set_text(L, "why", f->why);
 }
 
 /* check() -> { ok =, variables =, expected =, ..., list of findings } */
@@ -244,15 +233,15 @@ static int run_check(lua_State *L)
     lua_createtable(L, check.finding_count, 10);
     lua_pushboolean(L, check.finding_count == 0 && check.variables == check.expected_variables);
     lua_setfield(L, -2, "ok");
-    integer_set(L, "variables", check.variables);
-    integer_set(L, "expected_variables", check.expected_variables);
-    integer_set(L, "bytes", check.master_bytes);
-    integer_set(L, "expected_bytes", check.expected_bytes);
-    integer_set(L, "replicas", check.replicas_per_variable);
-    integer_set(L, "duplicate_count", check.duplicate_count);
-    integer_set(L, "duplicate_bytes", check.duplicate_bytes);
-    integer_set(L, "leftover_count", check.leftover_count);
-    integer_set(L, "leftover_bytes", check.leftover_bytes);
+    mgb_script_set_integer(L, "variables", check.variables);
+    mgb_script_set_integer(L, "expected_variables", check.expected_variables);
+    mgb_script_set_integer(L, "bytes", check.master_bytes);
+    mgb_script_set_integer(L, "expected_bytes", check.expected_bytes);
+    mgb_script_set_integer(L, "replicas", check.replicas_per_variable);
+    mgb_script_set_integer(L, "duplicate_count", check.duplicate_count);
+    mgb_script_set_integer(L, "duplicate_bytes", check.duplicate_bytes);
+    mgb_script_set_integer(L, "leftover_count", check.leftover_count);
+    mgb_script_set_integer(L, "leftover_bytes", check.leftover_bytes);
     for (int i = 0; i < check.finding_count; i++) {
         finding_push(L, run, &check.findings[i]);
         lua_rawseti(L, -2, i + 1);
@@ -268,7 +257,7 @@ static void traffic_push(lua_State *L, const struct mgb_plan *plan)
         lua_createtable(L, 0, 3);
         device_set(L, "from", plan->topology, plan->traffic[i].from);
         device_set(L, "to", plan->topology, plan->traffic[i].to);
-        integer_set(L, "bytes", plan->traffic[i].bytes);
+        mgb_script_set_integer(L, "bytes", plan->traffic[i].bytes);
         lua_rawseti(L, -2, i + 1);
     }
 }
@@ -280,10 +269,10 @@ static int run_plan(lua_State *L)
     char *text;
     mgb_script_check(L, mgb_plan_text(&text, plan));
     lua_createtable(L, 0, 4);
-    text_set(L, "text", text); /* may raise at the memory limit and leak this one text */
+    mgb_script_set_text(L, "text", text); /* may raise at the memory limit and leak this one text */
     mgb_text_free(text);
-    integer_set(L, "tasks", plan->task_count);
-    integer_set(L, "rows", plan->global_rows);
+    mgb_script_set_integer(L, "tasks", plan->task_count);
+    mgb_script_set_integer(L, "rows", plan->global_rows);
     traffic_push(L, plan);
     lua_setfield(L, -2, "traffic");
     return 1;

@@ -7,10 +7,7 @@
 
 static const struct script_services *services_get(lua_State *L)
 {
-    const struct script_services *services = mgb_script_of(L)->services;
-    if (!services)
-        mgb_script_fail(L, "nothing can be asked here: this program offers no database");
-    return services;
+    return mgb_script_services(L, "database");
 }
 
 /* Rows arrive while SQLite holds resources, so they are kept as plain C first and pushed afterwards: pushing may raise. */
@@ -127,6 +124,7 @@ static int database_query(lua_State *L)
     const struct script_services *services = services_get(L);
     const char *sql = luaL_checkstring(L, 1);
     int count = lua_gettop(L) - 1;
+    luaL_checkstack(L, count + 8, "too many parameters");
     const char **parameters = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *parameters, 0);
     for (int i = 0; i < count; i++)
         parameters[i] = lua_isnil(L, i + 2) ? NULL : luaL_tolstring(L, i + 2, NULL);

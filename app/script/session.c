@@ -59,28 +59,15 @@ static int failure_push(lua_State *L, enum mgb_status status, int64_t run)
     lua_pushinteger(L, status);
     lua_pushstring(L, mgb_message_get());
     lua_createtable(L, 0, 4);
-    if (run) {
-        lua_pushinteger(L, run);
-        lua_setfield(L, -2, "run_id");
-    }
+    if (run)
+        mgb_script_set_integer(L, "run_id", run);
     if (status != MGB_OOM)
         return 4;
     struct mgb_oom oom = mgb_oom_get();
-    lua_pushstring(L, oom.device);
-    lua_setfield(L, -2, "device");
-    lua_pushinteger(L, oom.needed);
-    lua_setfield(L, -2, "needed");
-    lua_pushinteger(L, oom.available);
-    lua_setfield(L, -2, "available");
+    mgb_script_set_text(L, "device", oom.device);
+    mgb_script_set_integer(L, "needed", oom.needed);
+    mgb_script_set_integer(L, "available", oom.available);
     return 4;
-}
-
-static const struct script_services *services_get(lua_State *L)
-{
-    const struct script_services *services = mgb_script_of(L)->services;
-    if (!services)
-        mgb_script_fail(L, "nothing can be run here: this program offers no sessions");
-    return services;
 }
 
 static float real_read(struct mgb_options *o, const char *key, float fallback)
@@ -108,30 +95,6 @@ static struct mgb_optimizer optimizer_read(lua_State *L, int index)
     return result;
 }
 
-static int64_t count_field(lua_State *L, int index, const char *key)
-{
-    lua_getfield(L, index, key);
-    int64_t value = luaL_optinteger(L, -1, 0);
-    lua_pop(L, 1);
-    return value;
-}
-
-static double real_field(lua_State *L, int index, const char *key)
-{
-    lua_getfield(L, index, key);
-    double value = luaL_optnumber(L, -1, 0);
-    lua_pop(L, 1);
-    return value;
-}
-
-static const char *text_field(lua_State *L, int index, const char *key, const char *fallback)
-{
-    lua_getfield(L, index, key);
-    const char *text = luaL_optstring(L, -1, fallback);
-    lua_pop(L, 1); /* stays alive in the table */
-    return text;
-}
-
 void mgb_script_read_request(lua_State *L, struct script_open_request *out,
                              struct script_point *point)
 {
@@ -142,23 +105,22 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
     lua_getfield(L, 1, "optimizer");
     *out = (struct script_open_request){
         .graph = mgb_script_graph(L, -2),
-        .model = text_field(L, 1, "model", ""),
-        .model_options = text_field(L, 1, "model_options", "{}"),
-        .data = text_field(L, 1, "data", ""),
+        .model = mgb_script_text_field(L, 1, "model", ""),
+        .model_options = mgb_script_text_field(L, 1, "model_options", "{}"),
+        .data = mgb_script_text_field(L, 1, "data", ""),
         .placement = placement->asked,
         .fresh = placement->fresh,
         .optimizer = optimizer_read(L, lua_gettop(L)),
-        .seed = (uint64_t)count_field(L, 1, "seed"),
-        .backend = text_field(L, 1, "backend", mgb_script_of(L)->backend),
-        .machine = text_field(L, 1, "machine", mgb_script_of(L)->machine),
-        .warmup = count_field(L, 1, "warmup"),
-        .target_noise = real_field(L, 1, "target_noise"),
-        .max_time_ns = (int64_t)(real_field(L, 1, "max_time") * 1e9),
+        .seed = (uint64_t)mgb_script_integer_field(L, 1, "seed", 0),
+        .backend = mgb_script_text_field(L, 1, "backend", mgb_script_of(L)->backend),
+        .machine = mgb_script_text_field(L, 1, "machine", mgb_script_of(L)->machine),
+        .warmup = mgb_script_integer_field(L, 1, "warmup", 0),
+        .target_noise = mgb_script_number_field(L, 1, "target_noise", 0),
+        .max_time_ns = (int64_t)(mgb_script_number_field(L, 1, "max_time", 0) * 1e9),
     };
     if (lua_getfield(L, 1, "source") != LUA_TNIL)
         out->source = mgb_script_source(L, -1);
-    lua_getfield(L, 1, "expect_oom");
-    out->expect_oom = lua_toboolean(L, -1);
+    out->expect_oom = mgb_script_boolean_field(L, 1, "expect_oom");
     if (lua_getfield(L, 1, "point") != LUA_TNIL) {
         mgb_script_read_point(L, lua_gettop(L), point);
         out->point = point;
@@ -169,7 +131,7 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
 /* open{ graph =, model =, ... } -> session, or nil, status, message, details */
 static int session_open(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     struct script_open_request request;
     struct script_point point;
     lua_settop(L, 1);
@@ -246,13 +208,11 @@ static int session_set(lua_State *L)
     if (status != MGB_OK)
         return failure_push(L, status, 0);
     lua_createtable(L, 0, 6);
-    lua_pushboolean(L, change.changed);
-    lua_setfield(L, -2, "changed");
+    mgb_script_set_boolean(L, "changed", change.changed);
     mgb_script_set_number(L, "plan_ms", (double)change.plan_ns / 1e6);
     mgb_script_set_number(L, "move_ms", (double)change.move_ns / 1e6);
     mgb_script_set_number(L, "total_ms", (double)change.total_ns / 1e6);
-    lua_pushinteger(L, change.moved_bytes);
-    lua_setfield(L, -2, "moved_bytes");
+    mgb_script_set_integer(L, "moved_bytes", change.moved_bytes);
     return 1;
 }
 

@@ -5,81 +5,26 @@
 #include <math.h>
 #include <string.h>
 
-static const struct script_services *services_get(lua_State *L)
-{
-    const struct script_services *services = mgb_script_of(L)->services;
-    if (!services)
-        mgb_script_fail(L, "nothing can be run here: this program offers no sessions");
-    return services;
-}
-
-static int64_t count_field(lua_State *L, int index, const char *key, int64_t fallback)
-{
-    lua_getfield(L, index, key);
-    int64_t value = luaL_optinteger(L, -1, fallback);
-    lua_pop(L, 1);
-    return value;
-}
-
-static double number_field(lua_State *L, int index, const char *key)
-{
-    lua_getfield(L, index, key);
-    double value = luaL_optnumber(L, -1, (double)NAN);
-    lua_pop(L, 1);
-    return value;
-}
-
-static const char *text_field(lua_State *L, int index, const char *key, const char *fallback)
-{
-    lua_getfield(L, index, key);
-    const char *text = luaL_optstring(L, -1, fallback);
-    lua_pop(L, 1); /* stays alive in the table */
-    return text;
-}
-
-static bool flag_field(lua_State *L, int index, const char *key)
-{
-    lua_getfield(L, index, key);
-    bool value = lua_toboolean(L, -1);
-    lua_pop(L, 1);
-    return value;
-}
-
-/* What is not known has no field. */
-static void number_set(lua_State *L, const char *key, double value)
-{
-    if (isnan(value))
-        return;
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void text_set(lua_State *L, const char *key, const char *text)
-{
-    lua_pushstring(L, text);
-    lua_setfield(L, -2, key);
-}
-
 void mgb_script_read_point(lua_State *L, int index, struct script_point *out)
 {
-    *out =
-        (struct script_point){.sweep = text_field(L, index, "sweep", ""),
-                              .sweep_settings = text_field(L, index, "sweep_settings", "{}"),
-                              .settings = text_field(L, index, "settings", "{}"),
-                              .digest = text_field(L, index, "digest", ""),
-                              .backend = text_field(L, index, "backend", mgb_script_of(L)->backend),
-                              .point = count_field(L, index, "point", 0),
-                              .repeat = count_field(L, index, "repetition", 0),
-                              .position = count_field(L, index, "position", 0),
-                              .order_seed = count_field(L, index, "order_seed", -1)};
-    out->own = flag_field(L, index, "own");
-    out->dry = flag_field(L, index, "dry");
+    *out = (struct script_point){
+        .sweep = mgb_script_text_field(L, index, "sweep", ""),
+        .sweep_settings = mgb_script_text_field(L, index, "sweep_settings", "{}"),
+        .settings = mgb_script_text_field(L, index, "settings", "{}"),
+        .digest = mgb_script_text_field(L, index, "digest", ""),
+        .backend = mgb_script_text_field(L, index, "backend", mgb_script_of(L)->backend),
+        .point = mgb_script_integer_field(L, index, "point", 0),
+        .repeat = mgb_script_integer_field(L, index, "repetition", 0),
+        .position = mgb_script_integer_field(L, index, "position", 0),
+        .order_seed = mgb_script_integer_field(L, index, "order_seed", -1)};
+    out->own = mgb_script_boolean_field(L, index, "own");
+    out->dry = mgb_script_boolean_field(L, index, "dry");
 }
 
 /* sweep_find(point) -> figures of a finished run of it, or nil */
 static int sweep_find(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     struct script_point point;
     struct script_figures figures = {0};
     bool found = false;
@@ -94,7 +39,7 @@ static int sweep_find(lua_State *L)
 
 static int sweep_finish(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     mgb_script_check(L, services->sweep_finish(services->context, luaL_checkstring(L, 1)));
     return 0;
 }
@@ -102,7 +47,7 @@ static int sweep_finish(lua_State *L)
 /* sweep_mode() -> "asked", "resume", "fresh" or "dry" */
 static int sweep_mode(lua_State *L)
 {
-    switch (services_get(L)->sweep_mode) {
+    switch (mgb_script_services(L, "sessions")->sweep_mode) {
     case SCRIPT_SWEEP_ASKED:
         lua_pushliteral(L, "asked");
         break;
@@ -123,22 +68,21 @@ static int sweep_mode(lua_State *L)
  * elapsed_s =, left_s = } */
 static int cell_tell(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     luaL_checktype(L, 1, LUA_TTABLE);
-    lua_getfield(L, 1, "resumed");
-    struct script_cell cell = {.sweep = text_field(L, 1, "sweep", ""),
-                               .point = text_field(L, 1, "point", ""),
-                               .position = count_field(L, 1, "position", 0),
-                               .total = count_field(L, 1, "total", 0),
-                               .outcome = text_field(L, 1, "outcome", ""),
-                               .message = text_field(L, 1, "message", ""),
-                               .phase = text_field(L, 1, "phase", ""),
-                               .resumed = lua_toboolean(L, -1),
-                               .step_ms = number_field(L, 1, "step_ms"),
-                               .elapsed_s = number_field(L, 1, "elapsed_s"),
-                               .left_s = number_field(L, 1, "left_s")};
+    struct script_cell cell = {.sweep = mgb_script_text_field(L, 1, "sweep", ""),
+                               .point = mgb_script_text_field(L, 1, "point", ""),
+                               .position = mgb_script_integer_field(L, 1, "position", 0),
+                               .total = mgb_script_integer_field(L, 1, "total", 0),
+                               .outcome = mgb_script_text_field(L, 1, "outcome", ""),
+                               .message = mgb_script_text_field(L, 1, "message", ""),
+                               .phase = mgb_script_text_field(L, 1, "phase", ""),
+                               .resumed = mgb_script_boolean_field(L, 1, "resumed"),
+                               .step_ms = mgb_script_number_field(L, 1, "step_ms", (double)NAN),
+                               .elapsed_s = mgb_script_number_field(L, 1, "elapsed_s", (double)NAN),
+                               .left_s = mgb_script_number_field(L, 1, "left_s", (double)NAN)};
     static const char *const kinds[] = {"sweep begins", "cell begins", "cell ends", "sweep ends"};
-    const char *what = text_field(L, 1, "what", kinds[0]);
+    const char *what = mgb_script_text_field(L, 1, "what", kinds[0]);
     for (int i = 0; i < 4; i++)
         if (strcmp(kinds[i], what) == 0)
             cell.what = i;
@@ -150,7 +94,7 @@ static int cell_tell(lua_State *L)
 /* forecast(request) -> { status =, message =, backend =, gpu =, gpu_bytes =, cpu_bytes =, seconds = } */
 static int forecast_get(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     struct script_open_request request;
     struct script_point point;
     struct script_forecast forecast = {.seconds = (double)NAN};
@@ -160,16 +104,13 @@ static int forecast_get(lua_State *L)
         mgb_script_fail(L, "a dry run is not possible here");
     mgb_script_check(L, services->forecast(services->context, &forecast, &request));
     lua_createtable(L, 0, 8);
-    lua_pushinteger(L, forecast.status);
-    lua_setfield(L, -2, "status");
-    text_set(L, "message", forecast.message);
-    text_set(L, "backend", forecast.backend ? forecast.backend : request.backend);
-    text_set(L, "gpu", forecast.gpu);
-    lua_pushinteger(L, forecast.gpu_bytes);
-    lua_setfield(L, -2, "gpu_bytes");
-    lua_pushinteger(L, forecast.cpu_bytes);
-    lua_setfield(L, -2, "cpu_bytes");
-    number_set(L, "seconds", forecast.seconds);
+    mgb_script_set_integer(L, "status", forecast.status);
+    mgb_script_set_text(L, "message", forecast.message);
+    mgb_script_set_text(L, "backend", forecast.backend ? forecast.backend : request.backend);
+    mgb_script_set_text(L, "gpu", forecast.gpu);
+    mgb_script_set_integer(L, "gpu_bytes", forecast.gpu_bytes);
+    mgb_script_set_integer(L, "cpu_bytes", forecast.cpu_bytes);
+    mgb_script_set_number(L, "seconds", forecast.seconds);
     return 1;
 }
 
@@ -195,25 +136,22 @@ static const int64_t *segments_read(lua_State *L, const char *key, int *count)
 static void judged_push(lua_State *L, const struct script_judged *judged)
 {
     lua_createtable(L, 0, 10);
-    number_set(L, "step_ms", judged->step_ms);
-    number_set(L, "low_ms", judged->low_ms);
-    number_set(L, "high_ms", judged->high_ms);
-    number_set(L, "ratio", judged->ratio);
-    number_set(L, "ratio_low", judged->ratio_low);
-    number_set(L, "ratio_high", judged->ratio_high);
-    number_set(L, "floor", judged->floor);
-    if (judged->verdict)
-        text_set(L, "verdict", judged->verdict);
-    if (judged->reason[0])
-        text_set(L, "reason", judged->reason);
-    lua_pushinteger(L, judged->more_repetitions);
-    lua_setfield(L, -2, "more_repetitions");
+    mgb_script_set_number(L, "step_ms", judged->step_ms);
+    mgb_script_set_number(L, "low_ms", judged->low_ms);
+    mgb_script_set_number(L, "high_ms", judged->high_ms);
+    mgb_script_set_number(L, "ratio", judged->ratio);
+    mgb_script_set_number(L, "ratio_low", judged->ratio_low);
+    mgb_script_set_number(L, "ratio_high", judged->ratio_high);
+    mgb_script_set_number(L, "floor", judged->floor);
+    mgb_script_set_text(L, "verdict", judged->verdict);
+    mgb_script_set_text(L, "reason", *judged->reason ? judged->reason : NULL);
+    mgb_script_set_integer(L, "more_repetitions", judged->more_repetitions);
 }
 
 /* judge{ { cell = { segments }, base = { segments } or nil }, ... } -> a list as long; nil without a database */
 static int cells_judge(lua_State *L)
 {
-    const struct script_services *services = services_get(L);
+    const struct script_services *services = mgb_script_services(L, "sessions");
     luaL_checktype(L, 1, LUA_TTABLE);
     if (!services->judge)
         return 0;
@@ -253,10 +191,7 @@ void mgb_script_bind_sweep(lua_State *L)
                                     {"forecast", forecast_get}, {"judge", cells_judge},
                                     {"script_end", script_end}, {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
-    lua_pushstring(L, mgb_script_of(L)->backend);
-    lua_setfield(L, -2, "backend");
-    lua_pushstring(L, mgb_script_of(L)->machine); /* NULL: nil */
-    lua_setfield(L, -2, "machine");
-    lua_pushboolean(L, mgb_script_of(L)->format == MGB_TABLE_TEXT);
-    lua_setfield(L, -2, "is_text");
+    mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
+    mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);
+    mgb_script_set_boolean(L, "is_text", mgb_script_of(L)->format == MGB_TABLE_TEXT);
 }

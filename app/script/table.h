@@ -13,7 +13,7 @@ struct mgb_table;
 
 /* Columns by name; names are copied. MGB_NO_MEMORY otherwise. */
 enum mgb_status mgb_table_make(struct mgb_table **out, int columns, const char *const *names);
-void mgb_table_free(struct mgb_table *table); /* NULL is fine */
+void mgb_table_free(struct mgb_table *table);  /* NULL is fine */
 void mgb_table_clear(struct mgb_table *table); /* takes all rows out, keeps the columns */
 
 /* Each adds the next cell, row by row from the left. Texts are copied; NULL is an empty cell. Memory running out is

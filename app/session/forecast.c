@@ -1,10 +1,9 @@
 /* What a cell of a sweep would come to: planned, never opened. */
+#include "app/session/preview.h"
 #include "app/session/private.h"
-#include <mgb/preview.h>
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static double share(const struct mgb_topology *topology, const struct mgb_device_use *use)
 {
@@ -34,16 +33,7 @@ static enum mgb_status plan_look(struct script_forecast *out,
                                  const struct script_open_request *request)
 {
     struct mgb_preview *preview;
-    struct mgb_run_options options = {.graph = request->graph,
-                                      .backend = request->backend,
-                                      .placement = request->placement,
-                                      .fresh = request->fresh,
-                                      .optimizer = request->optimizer,
-                                      .seed = request->seed};
-    if (request->machine || strcmp(request->backend, "sim") == 0)
-        return mgb_fail(MGB_UNSUPPORTED, "backend \"sim\": this version has no simulator; use "
-                                         "\"host\" (CPU devices) or \"cuda\"");
-    MGB_TRY(mgb_preview_make(&preview, &options));
+    MGB_TRY(mgb_session_preview(&preview, request));
     out->backend = mgb_preview_backend(preview);
     memory_fill(out, mgb_preview_plan(preview));
     enum mgb_status status =

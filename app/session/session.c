@@ -1,10 +1,10 @@
 /* A session: a model in training under a placement that changes, on a worker thread, with its record. */
+#include "app/session/preview.h"
 #include "app/session/rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct open_work {
     struct script_session *session;
@@ -85,20 +85,11 @@ static enum mgb_status session_start(struct script_session *session,
     return mgb_session_begin_segment(session);
 }
 
-static enum mgb_status refuse_backend(const struct script_open_request *request)
-{
-    if (request->machine || strcmp(request->backend, "sim") == 0)
-        return mgb_fail(MGB_UNSUPPORTED,
-                        "backend \"sim\": this version has no simulator; use \"host\" "
-                        "(CPU devices) or \"cuda\"");
-    return MGB_OK;
-}
-
 enum mgb_status mgb_session_open(void *context, struct script_session **out,
                                  const struct script_open_request *request)
 {
     struct mgb_hub *hub = context;
-    MGB_TRY(refuse_backend(request));
+    MGB_TRY(mgb_session_backend_check(request));
     if (atomic_load(&hub->interrupted))
         return mgb_fail(MGB_INTERRUPTED, "interrupted");
     struct script_session *session = calloc(1, sizeof *session);
