@@ -90,7 +90,6 @@ local rows = mgb.sweep{ name = "doubt", model = "digits_cnn", steps = 2, warmup 
   data = mgb.data.map(mgb.data.digits(), function(row) row.label = row.label + counter.x return row end) }
 print(rows[1].resumed, rows[2].resumed)
 LUA
-doubt=2e134b94167b6bd9 # FNV-1a of its text
 for try in 1 2; do
     command_line="doubt.lua, $try"
     start --db s.db --backend host -e doubt.lua

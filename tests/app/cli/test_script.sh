@@ -64,13 +64,10 @@ while true do pcall(function() while true do end end) end
 LUA
 for supervised in --quiet --no-supervisor; do
     for signal in INT TERM; do
-        rm -f "$work/out"
-        env --default-signal=INT "$MGBENCH" "$supervised" -e loop.lua >"$work/out" 2>"$work/err" &
-        pid=$!
-        until [ -s "$work/out" ]; do sleep 0.02; done
+        start "$supervised" -e loop.lua
+        until_true 30 has_output
         kill -"$signal" "$pid"
-        wait "$pid"
-        code=$?
+        finished
         command_line="loop.lua $supervised, SIG$signal"
         same 'exit code' 130 "$code"
     done
@@ -81,15 +78,12 @@ cat >stuck.lua <<'LUA'
 print("started") io.stdout:flush()
 return (("a"):rep(40) .. "b"):find((".-"):rep(30) .. "c")
 LUA
-rm -f "$work/out"
-env --default-signal=INT "$MGBENCH" -e stuck.lua >"$work/out" 2>"$work/err" &
-pid=$!
-until [ -s "$work/out" ]; do sleep 0.02; done
+start -e stuck.lua
+until_true 30 has_output
 kill -INT "$pid"
 sleep 0.4
 kill -INT "$pid"
-wait "$pid"
-code=$?
+finished
 command_line='stuck.lua, two signals'
 same 'exit code' 130 "$code"
 
