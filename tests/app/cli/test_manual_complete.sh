@@ -49,10 +49,12 @@ missing=$(sed -n 's/^for _, name in ipairs{\(.*\)} do$/\1/p' "$root/scripts/lib/
 same 'functions that are not there' yes "$([ "$(echo "$missing" | wc -w)" -gt 0 ] && echo yes)"
 sed -n '/^\*(later)\*/,/^$/p' "$root/scripts/README.md" | tr '\n' ' ' >"$work/marked"
 sed -n '/^## What is not there yet/,$p' "$root/README.md" | tr '\n' ' ' >>"$work/marked"
+listed=$(sed -n 's/^\*(later)\* \(mgbench-tui.*\)/\1/p' "$root/scripts/README.md" | sed 's/([^)]*)//g' | tr ',. ' '\n\n\n')
+same 'the list of commands to come' yes "$(echo "$listed" | grep -qx predict && echo yes)"
 for name in $names; do
-    same "marked (later): $name" '' "$(sed 's/`mgbench [^`]*`//g' "$work/marked" | grep -ow -- "mgbench $name")"
+    same "marked (later): $name" '' "$(echo "$listed" | grep -x -- "$name")"
 done
-for name in $(grep -o 'mgb\.[a-z_]*' "$work/marked" | sort -u); do
+for name in $(grep -o 'mgb\.[a-z_.]*' "$work/marked" | grep -v '\..*\.' | sort -u); do
     same "$name is marked (later), and is not there" yes "$(echo " $missing " | grep -q " ${name#mgb.} " && echo yes)"
 done
 for name in $missing; do
