@@ -5,6 +5,7 @@
 #include "db/query.h"
 #include "db/sql.h"
 #include "db/store.h"
+#include "tests/support/child.h"
 #include "tests/support/database.h"
 #include <signal.h>
 #include <stdio.h>
@@ -12,30 +13,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child with an active run, waiting to be killed. */
-static pid_t runner_start(const char *path)
+static int runner_main(struct child *parent, void *context)
 {
-    int ready[2];
-    char byte;
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        int64_t run, segment;
-        struct mgb_store *store;
-        if (mgb_store_open(&store, path, NULL) != MGB_OK ||
-            mgb_store_begin_run(&run, store, database_run()) != MGB_OK)
-            _exit(1);
-        struct mgb_record_segment record = database_segment(run);
-        if (mgb_store_begin_segment(&segment, store, &record) != MGB_OK ||
-            write(ready[1], "r", 1) != 1)
-            _exit(2);
-        for (;;)
-            pause();
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    return pid;
+    int64_t run, segment;
+    struct mgb_store *store;
+    if (mgb_store_open(&store, context, NULL) != MGB_OK ||
+        mgb_store_begin_run(&run, store, database_run()) != MGB_OK)
+        return 1;
+    struct mgb_record_segment record = database_segment(run);
+    if (mgb_store_begin_segment(&segment, store, &record) != MGB_OK)
+        return 2;
+    child_say(parent, 'r');
+    child_hear(parent);
+    return 3;
+}
+
+/* A process with an active run, waiting to be killed. */
+static struct child runner_start(char *path)
+{
+    struct child runner;
+    child_start(&runner, runner_main, path);
+    assert_int_equal(child_hear(&runner), 'r');
+    return runner;
+}
+
+static void runner_kill(struct child *runner)
+{
+    kill(runner->pid, SIGKILL);
+    assert_int_equal(child_end(runner), 128 + SIGKILL);
 }
 
 static enum mgb_outcome seen(const char *path)
@@ -65,23 +70,22 @@ static void open_and_close(const char *path)
 
 static void a_stopped_process_keeps_its_run(void **state)
 {
-    pid_t pid = runner_start(*state);
-    kill(pid, SIGSTOP);
-    waitpid(pid, NULL, WUNTRACED);
+    struct child runner = runner_start(*state);
+    kill(runner.pid, SIGSTOP);
+    waitpid(runner.pid, NULL, WUNTRACED);
     assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
     open_and_close(*state);
     stored(*state, "running");
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    runner_kill(&runner);
 }
 
 static void a_killed_run_is_seen_and_then_marked(void **state)
 {
-    pid_t pid = runner_start(*state);
-    kill(pid, SIGKILL);
+    struct child runner = runner_start(*state);
+    kill(runner.pid, SIGKILL);
     /* Not waited for yet: a zombie is dead. */
     siginfo_t info;
-    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(waitid(P_PID, (id_t)runner.pid, &info, WEXITED | WNOWAIT), 0);
     assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
     stored(*state, "running"); /* looking does not write */
     struct mgb_store *store;
@@ -95,7 +99,7 @@ static void a_killed_run_is_seen_and_then_marked(void **state)
     char message[128];
     database_text(message, sizeof message, *state, "SELECT message FROM run");
     assert_non_null(strstr(message, "ended without finishing"));
-    waitpid(pid, NULL, 0);
+    assert_int_equal(child_end(&runner), 128 + SIGKILL);
 }
 
 static void sql_once(const char *path, const char *text)
@@ -120,22 +124,20 @@ static void a_later_process_with_the_same_number_is_another(void **state)
 
 static void a_run_from_before_the_reboot_is_dead(void **state)
 {
-    pid_t pid = runner_start(*state);
+    struct child runner = runner_start(*state);
     sql_once(*state, "UPDATE run SET boot_id = '00000000-0000-0000-0000-000000000000'");
     assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    runner_kill(&runner);
 }
 
 static void elsewhere_the_lock_tells(void **state)
 {
-    pid_t pid = runner_start(*state);
+    struct child runner = runner_start(*state);
     sql_once(*state, "UPDATE run SET host = 'elsewhere', boot_id = 'other'");
     assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
     sql_once(*state, "UPDATE run SET host = 'elsewhere', boot_id = NULL");
     assert_int_equal(seen(*state), MGB_OUTCOME_RUNNING);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    runner_kill(&runner);
     assert_int_equal(seen(*state), MGB_OUTCOME_CRASHED);
     open_and_close(*state);
     stored(*state, "crashed");

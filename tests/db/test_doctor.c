@@ -3,13 +3,13 @@
 
 #include "db/doctor.h"
 #include "db/store.h"
+#include "tests/support/child.h"
 #include "tests/support/database.h"
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct report {
@@ -139,50 +139,52 @@ static void a_row_that_belongs_to_nothing_is_found_thoroughly(void **state)
 }
 
 /* Another process that does something with the file and then waits to be killed. */
-struct other {
-    pid_t pid;
-    int ready;
+struct work {
+    const char *path, *sql; /* sql NULL: begins a run */
+    bool rows;              /* stops at the first row */
 };
 
-static void other_start(struct other *other, const char *path, const char *sql, bool rows)
+static bool work_do(const struct work *work)
 {
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    other->pid = fork();
-    assert_true(other->pid >= 0);
-    if (other->pid == 0) {
-        sqlite3 *handle;
-        sqlite3_stmt *statement;
-        bool done = sqlite3_open(path, &handle) == SQLITE_OK;
-        if (done && rows)
-            done = sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) == SQLITE_OK &&
-                   sqlite3_step(statement) == SQLITE_ROW;
-        else if (done)
-            done = sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK;
-        if (write(ends[1], done ? "y" : "n", 1) == 1)
-            for (;;)
-                pause();
-        _exit(1);
-    }
-    close(ends[1]);
-    other->ready = ends[0];
-    char answer = 0;
-    assert_int_equal(read(ends[0], &answer, 1), 1);
-    assert_int_equal(answer, 'y');
+    int64_t run;
+    struct mgb_store *store;
+    sqlite3 *handle;
+    sqlite3_stmt *statement;
+    if (!work->sql)
+        return mgb_store_open(&store, work->path, NULL) == MGB_OK &&
+               mgb_store_begin_run(&run, store, database_run()) == MGB_OK;
+    if (sqlite3_open(work->path, &handle) != SQLITE_OK)
+        return false;
+    if (!work->rows)
+        return sqlite3_exec(handle, work->sql, NULL, NULL, NULL) == SQLITE_OK;
+    return sqlite3_prepare_v2(handle, work->sql, -1, &statement, NULL) == SQLITE_OK &&
+           sqlite3_step(statement) == SQLITE_ROW;
 }
 
-static void other_kill(struct other *other)
+static int work_main(struct child *parent, void *context)
 {
-    int status;
+    child_say(parent, work_do(context) ? 'y' : 'n');
+    child_hear(parent);
+    return 1;
+}
+
+static void other_start(struct child *other, const char *path, const char *sql, bool rows)
+{
+    struct work work = {path, sql, rows};
+    child_start(other, work_main, &work);
+    assert_int_equal(child_hear(other), 'y');
+}
+
+static void other_kill(struct child *other)
+{
     kill(other->pid, SIGKILL);
-    assert_int_equal(waitpid(other->pid, &status, 0), other->pid);
-    close(other->ready);
+    assert_int_equal(child_end(other), 128 + SIGKILL);
 }
 
 static void a_foreign_writer_is_named(void **state)
 {
     struct report report;
-    struct other other;
+    struct child other;
     char words[64];
     other_start(&other, *state, "BEGIN IMMEDIATE; INSERT INTO tag VALUES (1, 'x')", false);
     assert_true(look(&report, *state, false));
@@ -194,7 +196,7 @@ static void a_foreign_writer_is_named(void **state)
 static void the_oldest_reader_is_named(void **state)
 {
     struct report report;
-    struct other writer, other;
+    struct child writer, other;
     char words[64];
     /* Rows must be in the log for a reader to be told from one that reads the file itself. */
     other_start(&writer, *state, "INSERT INTO tag VALUES (1, 'x')", false);
@@ -215,7 +217,7 @@ static void the_oldest_reader_is_named(void **state)
 static void a_writer_that_was_killed_is_seen_by_its_log(void **state)
 {
     struct report report;
-    struct other other;
+    struct child other;
     other_start(&other, *state, "INSERT INTO tag VALUES (1, 'x')", false);
     other_kill(&other);
     assert_true(look(&report, *state, false));
@@ -235,25 +237,9 @@ static void runs_that_were_killed_are_counted(void **state)
 static void a_run_that_is_going_is_told(void **state)
 {
     struct report report;
-    struct mgb_store *store;
-    struct other other = {0};
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    other.pid = fork();
-    if (other.pid == 0) {
-        int64_t run;
-        bool done = mgb_store_open(&store, *state, NULL) == MGB_OK &&
-                    mgb_store_begin_run(&run, store, database_run()) == MGB_OK;
-        if (write(ends[1], done ? "y" : "n", 1) == 1)
-            for (;;)
-                pause();
-        _exit(1);
-    }
-    close(ends[1]);
-    other.ready = ends[0];
-    char answer = 0, words[64];
-    assert_int_equal(read(ends[0], &answer, 1), 1);
-    assert_int_equal(answer, 'y');
+    struct child other;
+    char words[64];
+    other_start(&other, *state, NULL, false);
     assert_true(look(&report, *state, false));
     snprintf(words, sizeof words, "ok writer: run 2 is being written by pid %ld", (long)other.pid);
     report_has(&report, words);

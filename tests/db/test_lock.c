@@ -3,6 +3,7 @@
 
 #include "db/lock.h"
 #include "db/recorder.h"
+#include "tests/support/child.h"
 #include "tests/support/database.h"
 #include <signal.h>
 #include <stdio.h>
@@ -145,33 +146,31 @@ static void who_is_refused_is_told_how_to_look(void **state)
     mgb_lock_close(&held);
 }
 
+static int holder_main(struct child *parent, void *context)
+{
+    struct mgb_lock lock;
+    if (mgb_lock_open(&lock, context) != MGB_OK || mgb_lock_take(&lock, context, 0) != MGB_OK)
+        return 1;
+    mgb_lock_name_run(&lock, 7);
+    child_say(parent, 'r');
+    child_hear(parent);
+    return 2;
+}
+
 static void the_lock_dies_with_its_holder(void **state)
 {
-    int ready[2];
-    char byte;
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct mgb_lock lock;
-        if (mgb_lock_open(&lock, *state) != MGB_OK || mgb_lock_take(&lock, *state, 0) != MGB_OK)
-            _exit(1);
-        mgb_lock_name_run(&lock, 7);
-        if (write(ready[1], "r", 1) != 1)
-            _exit(2);
-        pause();
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
+    struct child other;
+    child_start(&other, holder_main, *state);
+    assert_int_equal(child_hear(&other), 'r');
     struct mgb_lock_holder holder = mgb_lock_find_holder(*state);
-    assert_true(holder.held && holder.pid == pid && holder.run == 7);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    assert_true(holder.held && holder.pid == other.pid && holder.run == 7);
+    kill(other.pid, SIGKILL);
+    assert_int_equal(child_end(&other), 128 + SIGKILL);
     assert_false(mgb_lock_find_holder(*state).held);
     struct mgb_lock lock;
     assert_ok(mgb_lock_open(&lock, *state));
     assert_ok(mgb_lock_take(&lock, *state, 0)); /* the dead holder's text does not matter */
     mgb_lock_close(&lock);
-    close(ready[0]);
-    close(ready[1]);
 }
 
 #define DB_TEST(name) cmocka_unit_test_setup_teardown(name, database_setup, database_teardown)
