@@ -115,19 +115,27 @@ static void error_set(struct mgb_interval *out, const double *medians)
     out->error_ns = sqrt(blocks / (blocks - 1) * square / (double)(out->resamples - 1));
 }
 
+static double end_get(double median, double percentile, double widen)
+{
+    if (median <= 0 || percentile <= 0) /* steps that took no time have no logarithm */
+        return fmax(0, median + widen * (percentile - median));
+    return median * exp(widen * log(percentile / median));
+}
+
 /* Distances of the resampled percentiles from the median, widened: t and the lost degree of freedom stand in for the
  * normal that percentiles imply. Hesterberg, The American Statistician 69 (2015), "expanded percentile interval", done on
- * the distances, since 2000 resamples have no tails beyond 0.001. Sorts the medians. */
+ * the distances, since 2000 resamples have no tails beyond 0.001; and on logarithms, since a time is positive (Davison
+ * and Hinkley 1997, 5.2.2). Sorts the medians. */
 static void interval_set(struct mgb_interval *out, double *medians)
 {
     size_t count = out->resamples;
     double widen = sqrt((out->freedom + 1) / out->freedom) *
                    mgb_student_quantile(0.025, out->freedom) / 1.959963984540054;
     mgb_order_sort(medians, count);
-    double below = out->median_ns - mgb_order_percentile(medians, count, 0.025);
-    double above = mgb_order_percentile(medians, count, 0.975) - out->median_ns;
-    out->low_ns = fmax(0, out->median_ns - widen * fmax(0, below));
-    out->high_ns = out->median_ns + widen * fmax(0, above);
+    double low = mgb_order_percentile(medians, count, 0.025);
+    double high = mgb_order_percentile(medians, count, 0.975);
+    out->low_ns = end_get(out->median_ns, fmin(low, out->median_ns), widen);
+    out->high_ns = end_get(out->median_ns, fmax(high, out->median_ns), widen);
 }
 
 static enum mgb_status sample_draw(struct mgb_interval *out, double *medians, struct sample *sample,

@@ -32,33 +32,58 @@ static enum mgb_reason side_refuse(const struct mgb_side *side)
     return reason;
 }
 
+/* Interval of a location, on logarithms as that of the ratio: a time is positive, and one wild repetition of a few must
+ * not push the low end below 0. Davison and Hinkley, Bootstrap Methods and their Application (1997), 5.2.2. */
 static void location_bound(struct mgb_location *location, const struct mgb_resample *side,
                            double *scratch, size_t resamples)
 {
     for (size_t i = 0; i < resamples; i++)
-        scratch[i] = side->draws[i];
+        scratch[i] = log(side->draws[i]);
     *location = side->location;
-    mgb_resample_interval(&location->low_ns, &location->high_ns, location->ns, scratch, resamples,
-                          side->variance, side->freedom);
-    location->low_ns = fmax(0, location->low_ns);
+    double centre = log(location->ns);
+    mgb_resample_interval(&location->low_ns, &location->high_ns, centre, scratch, resamples,
+                          side->variance / (location->ns * location->ns), side->freedom);
+    location->low_ns = location->ns * exp(location->low_ns - centre);
+    location->high_ns = location->ns * exp(location->high_ns - centre);
 }
 
-/* Interval of the ratio, on logarithms so that A against B is the mirror of B against A. Degrees of freedom: Welch,
- * Biometrika 34 (1947). */
+/* Degrees of freedom of a sum of two variances: Welch, Biometrika 34 (1947). */
+static double freedom_get(double a, double b, double freedom_a, double freedom_b)
+{
+    if (!(a + b > 0))
+        return freedom_a + freedom_b;
+    return (a + b) * (a + b) / (a * a / freedom_a + b * b / freedom_b);
+}
+
+/* Where repetitions of a side differ by more than a tenth, one wild one may be most of their mean, which then says little
+ * of the others: the interval is made to hold that of the geometric means too, on which one repetition, however wild, is
+ * no evidence. */
+static void ratio_widen(struct mgb_comparison *out, const struct mgb_resample *a,
+                        const struct mgb_resample *b)
+{
+    double spread = fmax(a->log_variance * (double)a->location.repetitions,
+                         b->log_variance * (double)b->location.repetitions);
+    if (spread < 0.1 * 0.1)
+        return;
+    double freedom = freedom_get(a->log_variance, b->log_variance, a->freedom, b->freedom);
+    double reach = sqrt(a->log_variance + b->log_variance) * mgb_student_quantile(0.025, freedom);
+    out->low = fmin(out->low, b->log_mean - a->log_mean - reach);
+    out->high = fmax(out->high, b->log_mean - a->log_mean + reach);
+}
+
+/* Interval of the ratio, on logarithms so that A against B is the mirror of B against A. */
 static void ratio_bound(struct mgb_comparison *out, const struct mgb_resample *a,
                         const struct mgb_resample *b, double *scratch)
 {
     double share_a = a->variance / (a->location.ns * a->location.ns);
     double share_b = b->variance / (b->location.ns * b->location.ns);
-    double variance = share_a + share_b, centre = log(b->location.ns / a->location.ns);
-    out->freedom = a->freedom + b->freedom;
-    if (variance > 0)
-        out->freedom =
-            variance * variance / (share_a * share_a / a->freedom + share_b * share_b / b->freedom);
+    double centre = log(b->location.ns / a->location.ns);
+    out->freedom = freedom_get(share_a, share_b, a->freedom, b->freedom);
     for (size_t i = 0; i < out->resamples; i++)
         scratch[i] = log(b->draws[i] / a->draws[i]);
-    mgb_resample_interval(&out->low, &out->high, centre, scratch, out->resamples, variance,
+    mgb_resample_interval(&out->low, &out->high, centre, scratch, out->resamples, share_a + share_b,
                           out->freedom);
+    ratio_widen(out, a, b);
     out->ratio = exp(centre);
     out->low = exp(out->low);
     out->high = exp(out->high);

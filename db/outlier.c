@@ -3,6 +3,7 @@
 
 #include "db/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void fences_set(struct mgb_outliers *out, const double *sorted, size_t count,
@@ -53,4 +54,29 @@ enum mgb_status mgb_outliers_find(struct mgb_outliers *out, enum mgb_outlier *fl
             flags[i] = flag;
     }
     return MGB_OK;
+}
+
+size_t mgb_repetitions_odd(bool *odd, const double *medians, size_t count)
+{
+    size_t found = 0;
+    double *sorted = calloc(count ? count : 1, sizeof *sorted);
+    struct mgb_outliers fences;
+    for (size_t i = 0; i < count; i++) {
+        odd[i] = false;
+        if (sorted)
+            sorted[i] = medians[i];
+    }
+    if (sorted && count > 1) {
+        mgb_order_sort(sorted, count);
+        fences_set(&fences, sorted, count, 0);
+        double middle = sorted[(count - 1) / 2];
+        for (size_t i = 0; i < count; i++) {
+            bool far = medians[i] < fences.far_low_ns || medians[i] > fences.far_high_ns;
+            bool near = fabs(medians[i] - middle) <= MGB_REPETITION_NEAR * middle;
+            odd[i] = (far && !near) || medians[i] > 2 * middle || 2 * medians[i] < middle;
+            found += odd[i];
+        }
+    }
+    free(sorted);
+    return found;
 }

@@ -2,6 +2,7 @@
 #ifndef MGB_DB_OUTLIER_H
 #define MGB_DB_OUTLIER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,13 @@ struct mgb_outliers {
  * in for it: equal steps and steps that differ by one tick have no outliers. Fewer than four steps have none. */
 enum mgb_status mgb_outliers_find(struct mgb_outliers *out, enum mgb_outlier *flags,
                                   const int64_t *wall_ns, size_t count, int64_t resolution_ns);
+
+#define MGB_REPETITION_NEAR 0.05 /* repetitions as near as that to the middle one are like it */
+
+/* Which repetitions' medians (all positive) lie so far from the others' that something else was going on: beyond Tukey's
+ * far fences and beyond MGB_REPETITION_NEAR, or more than twice or less than half the middle one, of an even count the
+ * lower middle one: what disturbs makes slow. `odd` has `count`. Returns how many; they stay in every figure. Nothing is
+ * found when memory is out. */
+size_t mgb_repetitions_odd(bool *odd, const double *medians, size_t count);
 
 #endif

@@ -52,6 +52,20 @@ static void variance_set(struct mgb_resample *out, double within, double within_
     out->freedom = between > within ? (double)(count - 1) : fmax(1, within_freedom);
 }
 
+/* The same on logarithms, for repetitions that differ by factors. */
+static void logarithms_set(struct mgb_resample *out)
+{
+    size_t count = out->location.repetitions;
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += log(out->medians[i]) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        square += (log(out->medians[i]) - mean) * (log(out->medians[i]) - mean);
+    double between = count < 2 ? 0 : square / (double)(count - 1) / (double)count;
+    out->log_mean = mean;
+    out->log_variance = fmax(between, out->variance / (out->location.ns * out->location.ns));
+}
+
 /* Resampled medians of each repetition into `pools`, a row each. */
 static enum mgb_status repetitions_draw(struct mgb_resample *out, double *pools,
                                         const struct mgb_side *side, size_t resamples,
@@ -73,6 +87,7 @@ static enum mgb_status repetitions_draw(struct mgb_resample *out, double *pools,
     }
     out->location.ns = mean_get(out->medians, side->count);
     variance_set(out, within, freedom);
+    logarithms_set(out);
     return MGB_OK;
 }
 

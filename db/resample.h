@@ -10,7 +10,9 @@ struct mgb_resample {
     double *draws;   /* the location in each resample */
     double variance; /* of the location, ns^2, free of the bias that `draws` have */
     double freedom;  /* degrees of freedom of that variance */
-    bool few_steps;  /* one repetition, too short to say anything of its median */
+    double log_mean,
+        log_variance; /* of the logarithms of `medians`: their mean, and its variance, at least that above */
+    bool few_steps; /* one repetition, too short to say anything of its median */
 };
 
 /* `side` has repetitions and each has steps. `stream` keeps sides with one seed apart. Free with mgb_resample_done. */

@@ -91,6 +91,22 @@ static void equal_steps_have_an_interval_of_one_point(void **state)
     assert_true(got.block > 0 && got.error_ns == 0);
 }
 
+/* Few steps that differ by factors: ends are no times that cannot be. */
+static void an_interval_of_steps_that_differ_by_factors_stays_positive(void **state)
+{
+    (void)state;
+    int64_t wall_ns[20];
+    struct mgb_interval got;
+    for (int i = 0; i < 20; i++)
+        wall_ns[i] = (int64_t)1000000 << (i * 7 % 10);
+    assert_ok(mgb_bootstrap_median(&got, wall_ns, 20, 0, 0));
+    assert_true(got.low_ns > 0 && got.low_ns < got.median_ns && got.median_ns < got.high_ns);
+    for (int i = 0; i < 20; i++)
+        wall_ns[i] = i * 7 % 10 < 4 ? 0 : 1000000 + i; /* a clock too coarse */
+    assert_ok(mgb_bootstrap_median(&got, wall_ns, 20, 0, 0));
+    assert_true(got.low_ns >= 0 && got.median_ns <= got.high_ns && isfinite(got.high_ns));
+}
+
 static void too_few_steps_have_a_median_and_no_interval(void **state)
 {
     (void)state;
@@ -247,6 +263,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_interval),
         cmocka_unit_test(the_interval_stretches_with_the_unit_of_time),
         cmocka_unit_test(equal_steps_have_an_interval_of_one_point),
+        cmocka_unit_test(an_interval_of_steps_that_differ_by_factors_stays_positive),
         cmocka_unit_test(too_few_steps_have_a_median_and_no_interval),
         cmocka_unit_test(ninety_five_intervals_in_a_hundred_hold_the_truth),
         cmocka_unit_test(sums_of_blocks_draw_what_resampling_draws),

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "db/compare.h"
+#include "db/outlier.h"
 #include "db/student.h"
 #include "tests/support/steps.h"
 #include <math.h>
@@ -46,6 +47,56 @@ static void verdicts_follow_the_truth(void **state)
     assert_true(fabs(same.ratio - same.b.ns / same.a.ns) < 1e-12);
     assert_true(same.a.low_ns < same.a.ns && same.a.ns < same.a.high_ns);
     assert_string_equal(mgb_verdict_name(same.verdict), "same");
+}
+
+/* One repetition in which the machine did something else: its interval is wide and holds what is possible only. */
+static void a_wild_repetition_leaves_the_interval_positive(void **state)
+{
+    static const double factors[5] = {1.127, 52.91, 1.042, 0.993, 1.063};
+    static int64_t other_ns[5][STEPS];
+    struct mgb_series a[5], b[5];
+    struct mgb_comparison got;
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        struct steps_process process = {1e6, 0.5, 0.01, 1, 0.002};
+        steps_simulate(other_ns[i], STEPS, &process, 3, 10 + i);
+        process.median_ns *= factors[i];
+        steps_simulate(wall_ns[i], STEPS, &process, 3, i);
+        a[i] = (struct mgb_series){wall_ns[i], STEPS, true};
+        b[i] = (struct mgb_series){other_ns[i], STEPS, true};
+    }
+    assert_ok(mgb_compare(&got, &(struct mgb_side){a, 5}, &(struct mgb_side){b, 5}, &usual));
+    assert_true(got.a.low_ns > 0 && got.a.low_ns < 1.1e6 && got.a.high_ns > 2 * got.a.ns);
+    assert_int_equal(got.verdict, MGB_VERDICT_UNDECIDED);
+    assert_true(got.b.high_ns < 1.1 * got.b.ns && got.b.low_ns > 0.9 * got.b.ns);
+}
+
+static void repetitions_unlike_the_others_are_found(void **state)
+{
+    static const struct {
+        double medians[6];
+        size_t count, odd; /* odd: the only one, from 1; 0: none */
+    } cases[] = {
+        {{1.127, 52.91, 1.042, 0.993, 1.063}, 5, 2},
+        {{1, 1.001, 1.002, 1.04, 1}, 5, 0}, /* beyond the fences, and not worth a word */
+        {{1, 1.001, 1.002, 1.2, 1}, 5, 4},
+        {{1, 1.3, 0.8, 1.1, 0.9}, 5, 0},
+        {{1, 1, 1, 0.4}, 4, 4},
+        {{1, 1.9, 1.1}, 3, 0},
+        {{2.3, 1, 1.1}, 3, 1},
+        {{1, 1.9}, 2, 0},
+        {{1, 2.1}, 2, 2},
+        {{5}, 1, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool odd[6];
+        size_t found = mgb_repetitions_odd(odd, cases[i].medians, cases[i].count);
+        assert_int_equal(found, cases[i].odd > 0);
+        for (size_t k = 0; k < cases[i].count; k++)
+            assert_int_equal(odd[k], k + 1 == cases[i].odd);
+    }
+    assert_int_equal(mgb_repetitions_odd(NULL, NULL, 0), 0);
 }
 
 /* Without a floor a verdict on equal sides is wrong exactly where the interval misses the truth. */
@@ -278,6 +329,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_follow_the_truth),
+        cmocka_unit_test(a_wild_repetition_leaves_the_interval_positive),
+        cmocka_unit_test(repetitions_unlike_the_others_are_found),
         cmocka_unit_test(five_sharp_verdicts_in_a_hundred_are_wrong),
         cmocka_unit_test(repetitions_that_differ_much_give_welchs_interval),
         cmocka_unit_test(a_floor_keeps_small_differences_from_being_verdicts),
