@@ -8,98 +8,10 @@
 #ifndef APP_SCRIPT_SERVICES_H
 #define APP_SCRIPT_SERVICES_H
 
+#include "app/script/services_run.h"
 #include "app/script/services_sweep.h"
 
-#include <mgb/run.h>
-
 struct script_session; /* opaque; app/session's */
-
-#define MGB_WARMUP_AUTO (-1)
-
-struct script_open_request {
-    const struct mgb_graph *graph; /* borrowed until close */
-    const char *model;             /* name of the model */
-    const char *model_options;     /* JSON object, keys sorted; "{}" */
-    const char *data;              /* description; "" for the default */
-    struct mgb_source *source;     /* borrowed until close; NULL: synthetic */
-    struct mgb_placement placement;
-    uint64_t fresh; /* options given in this call */
-    struct mgb_optimizer optimizer;
-    uint64_t seed;
-    const char *backend; /* "auto", "host", "cuda", "sim" */
-    const char *machine; /* NULL or a machine file */
-    int64_t warmup; /* steps at the start of every segment that train and are logged, but are not
-                       timed; MGB_WARMUP_AUTO: the rule of db/steady.h finds them */
-    double target_noise; /* see script_step_request.whole; a fraction of the median; 0: none */
-    int64_t max_time_ns; /* likewise, since the first step; 0: none */
-    const struct script_point *point; /* of a sweep, or NULL */
-    bool expect_oom;
-    int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
-};
-
-/* The figures of one segment so far (timed steps only), as r.step_ms and friends show them. Unknown numbers are NaN. */
-struct script_figures {
-    int64_t run_id, segment_id;  /* 0 when nothing is recorded */
-    int64_t steps, warmup_steps; /* timed, and before them */
-    double median_ms, p95_ms, mean_ms, ci95_low_ms, ci95_high_ms;
-    double examples_per_s; /* examples / seconds over the timed steps */
-    double loss;           /* of the last step; NaN before the first */
-    int metric_count;
-    double metrics[16];     /* of the last step */
-    const char *outcome;    /* "ok", "oom", "error", "interrupted", "timeout"; static */
-    double noise;           /* half width of the interval over the median */
-    int steady;             /* 1, 0, or -1: no rule judged it */
-    const char *not_steady; /* why steady is 0; static, else NULL */
-    const char *
-        stop_reason; /* of a run: "steps", "epochs", "noise", "time", "stopped"; static; NULL: goes on */
-    double target_noise, max_time_ms; /* what was asked; 0: nothing */
-    int64_t outliers,
-        outliers_far; /* timed steps beyond 1.5 interquartile ranges, and of these beyond 3; -1: not known */
-    double worst_ratio; /* of the longest timed step, over the median */
-    double unaccounted_ms,
-        unaccounted_share; /* between the timed steps: of first start to last end */
-    double first_ratio; /* of the segment's first step, over the median; set when it is warm-up */
-    const char *first_phase; /* what grew most in it; static, NULL: not known */
-    int64_t ring_waits;      /* how often the record kept a step of this segment waiting */
-    bool log_complete;       /* false: the store failed, what it said is in log_message */
-    char log_message[256];
-};
-
-struct script_step_request {
-    int64_t steps;  /* exactly so many, those of the segment's warm-up included; 0 with epochs */
-    int64_t epochs; /* until so many epochs have ended */
-    /* A whole run: `steps` are the least number, those of a warm-up of given length included. Goes on until the automatic
-     * warm-up has ended and the target noise is met, or a bound is: max_time_ns, or four times the steps and the warm-up's
-     * floor. Figures say what ended it. With `lr` it returns when the rates are used up, without a stop_reason when it
-     * should go on. */
-    bool whole;
-    int64_t lr_count; /* with whole */
-    const float *lr;  /* a learning rate for each of `steps` steps, or NULL */
-    int trace_every;  /* 0: none */
-};
-
-/* Losses of the steps of this call, warm-up included, in order; owned by the session until the next call. */
-struct script_losses {
-    int64_t count;
-    const double *at;
-};
-
-/* The critical path of a traced step; see db/critical.h. */
-struct script_part {
-    int64_t begin_ns, end_ns; /* from the step's start */
-    bool gap; /* nothing ran that the rest waited for; what follows is of the task that came next */
-    const char *phase, *kind, *name, *device; /* NULL in the gap at the step's end */
-    const char *
-        from; /* of a copy between devices: where its bytes leave; "" of an all-reduce; else NULL */
-    int64_t bytes;
-};
-struct script_path {
-    int count;
-    struct script_part *parts; /* in order, without holes */
-    int64_t wall_ns;           /* what they add up to */
-    bool waits_known; /* false: an older version stored it, only the order of queues counts */
-    void *memory;     /* owns it all */
-};
 
 struct script_services {
     void *context;
@@ -172,6 +84,8 @@ struct script_services {
                     const char *const *values,
                     const int *types /* SQLite's: 1 int, 2 real, 3 text, 5 null */),
         void *row_context);
+    /* Gives a run that was recorded a label. NULL: no database. */
+    enum mgb_status (*tag)(void *context, int64_t run, const char *name);
     /* Is b faster than a? MGB_INVALID, MGB_MISSING: what words name is not there. */
     enum mgb_status (*compare)(void *context, struct script_comparison *out,
                                const struct script_compare_request *request);

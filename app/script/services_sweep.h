@@ -30,8 +30,8 @@ struct script_cell {
     enum { SCRIPT_SWEEP_BEGINS, SCRIPT_CELL_BEGINS, SCRIPT_CELL_ENDS, SCRIPT_SWEEP_ENDS } what;
     const char *sweep, *point; /* "placement", "gpus=2 batch=32"; point "" for a whole sweep */
     int64_t position, total;   /* cells of the sweep, from 1 */
-    const char *outcome,
-        *message;             /* of a cell that ends; message "" when there is nothing to say */
+    /* Of a cell that ends; message "" when there is nothing to say. */
+    const char *outcome, *message;
     const char *phase;        /* where it did not go on: "opening", "step 12"; "" */
     bool resumed;             /* taken from the database, not run */
     double step_ms;           /* NaN: none */
@@ -58,6 +58,8 @@ struct script_judged {
     char reason[400];         /* why it is undecided or refused; "" */
     int64_t more_repetitions; /* would settle it; 0: settled, or nothing would */
     double floor;             /* differences up to this fraction are noise */
+    char floor_source[80];    /* where it is from */
+    char odd[240];            /* of a repetition unlike the others; "": none */
 };
 
 struct
@@ -83,6 +85,7 @@ struct script_comparison {
     double a_ms, a_low_ms, a_high_ms, b_ms, b_low_ms, b_high_ms; /* a step, or an example */
     bool per_example;                                            /* the global batches differ */
     int64_t more_repetitions;                   /* would settle it; 0: settled, or nothing would */
+    char floor_source[80];                      /* where the floor is from */
     char text[600], reason[900], remarks[1000]; /* the report line; why no verdict; a line each */
 };
 

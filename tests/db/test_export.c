@@ -117,12 +117,25 @@ static void markdown_is_for_people(void **state)
                                 "| 247.1 | 123457 | 0.0001235 | a\\|b |\n");
 }
 
+static void what_markdown_would_act_on_stands_for_itself(void **state)
+{
+    (void)state;
+    struct document d = {.format = MGB_EXPORT_MARKDOWN};
+    document_write(&d, "SELECT '<script>&amp;</script>' AS h, '![x](y)`*a_b' AS m, "
+                       "'a' || char(27, 0, 10, 13, 9) || CAST(x'ff' AS TEXT) || '\\é' AS c");
+    assert_string_equal(d.text, "| h | m | c |\n| --- | --- | --- |\n"
+                                "| &lt;script&gt;&amp;amp;&lt;/script&gt; | !\\[x\\](y)\\`\\*a_b | "
+                                "a\\\\x1b\\\\x00<br> \\\\xff\\\\é |\n");
+}
+
 static void a_name_given_twice_is_told_apart_in_objects(void **state)
 {
     (void)state;
     struct document d = {.format = MGB_EXPORT_JSONL};
     document_write(&d, "SELECT 1 AS a, 2 AS a, 3 AS a");
     assert_string_equal(d.text, "{\"a\":1,\"a_2\":2,\"a_3\":3}\n");
+    document_write(&d, "SELECT 1 AS a_2, 2 AS a, 3 AS a");
+    assert_string_equal(d.text, "{\"a_2\":1,\"a\":2,\"a_3\":3}\n");
 }
 
 static void bytes_that_are_no_text_do_not_spoil_json(void **state)
@@ -253,6 +266,7 @@ int main(void)
         cmocka_unit_test(csv_is_as_rfc_4180_has_it),
         cmocka_unit_test(json_is_one_document),
         cmocka_unit_test(markdown_is_for_people),
+        cmocka_unit_test(what_markdown_would_act_on_stands_for_itself),
         cmocka_unit_test(a_name_given_twice_is_told_apart_in_objects),
         cmocka_unit_test(bytes_that_are_no_text_do_not_spoil_json),
         cmocka_unit_test(what_was_cut_short_is_whole_rows_and_says_so),
