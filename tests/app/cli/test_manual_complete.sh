@@ -18,6 +18,13 @@ for name in $names; do
     same "$name" yes "$(grep -q "^    mgbench $name\( \|\$\)" "$root/scripts/README.md" && echo yes)"
 done
 
+mgbench -e 'for part, of in pairs{ mgb = mgb, data = mgb.data, nn = nn } do
+    for name in pairs(of) do print(part .. "." .. name) end end' >"$work/names"
+same 'names in Lua' yes "$([ "$(wc -l <"$work/names")" -gt 50 ] && echo yes)"
+while read -r name; do
+    same "$name is in the manual" yes "$(grep -qw -- "${name#*.}" "$root/scripts/README.md" && echo yes)"
+done <"$work/names"
+
 # "mgbench word ... --option" in lines of code and in `words`: they exist. Scripts have options of their own.
 command_line='what documents name'
 for page in README.md scripts/README.md db/README.md; do
