@@ -109,7 +109,7 @@ static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot
 {
     const struct mgb_comparison *c = &j->comparison;
     const char *verdict = mgb_verdict_name(c->verdict), *why;
-    char time[200], ratio[40], low[40], high[40], reason[600];
+    char time[200], ratio[40], low[40], high[40], reason[600], odd[240];
     time_text(time, cell);
     mgb_judge_reason(reason, sizeof reason, j);
     why = strncmp(reason, verdict, strlen(verdict)) == 0 ? reason + strlen(verdict) : reason;
@@ -120,6 +120,9 @@ static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot
                   mgb_plot_number(low, c->low), mgb_plot_number(high, c->high));
     fprintf(out, "<td><strong>%s</strong>%s", verdict, why == reason && *why ? ": " : "");
     report_text(out, why);
+    mgb_judge_odd(odd, sizeof odd, j, &j->b, "B");
+    fputs(*odd ? "; " : "", out);
+    report_text(out, odd);
     fputs("</td></tr>\n", out);
 }
 
@@ -142,7 +145,10 @@ static void panel_print(const struct report *r, const struct plot_panel *panel,
         char *a = plot_label(&scope, p->base[i]), *b = plot_label(&scope, p->cell[i]);
         time_text(time, p->base[i]);
         if (!base) {
-            report_element(r->out, "p", "A: %s. Its step, ms: %s", a ? a : "", time);
+            char odd[240];
+            mgb_judge_odd(odd, sizeof odd, &p->judgements[i], &p->judgements[i].a, "A");
+            report_element(r->out, "p", "A: %s. Its step, ms: %s%s%s", a ? a : "", time,
+                           *odd ? "; " : "", odd);
             report_table_begin(r->out, head);
         }
         base = p->base[i];

@@ -32,6 +32,7 @@ static void comparison_push(lua_State *L, const struct script_comparison *c)
     mgb_script_set_integer(L, "more_repetitions", c->more_repetitions);
     mgb_script_set_text(L, "per", c->per_example ? "example" : "step");
     mgb_script_set_text(L, "verdict", c->verdict);
+    mgb_script_set_text(L, "floor_source", c->floor_source);
     mgb_script_set_text(L, "text", c->text);
     mgb_script_set_text(L, "reason", *c->reason ? c->reason : NULL);
     mgb_script_set_text(L, "remarks", *c->remarks ? c->remarks : NULL);

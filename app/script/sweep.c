@@ -3,6 +3,7 @@
 #include "app/script/bind.h"
 #include "app/script/options.h"
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 void mgb_script_read_point(lua_State *L, int index, struct script_point *out)
@@ -135,7 +136,7 @@ static const int64_t *segments_read(lua_State *L, const char *key, int *count)
 
 static void judged_push(lua_State *L, const struct script_judged *judged)
 {
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 12);
     mgb_script_set_number(L, "step_ms", judged->step_ms);
     mgb_script_set_number(L, "low_ms", judged->low_ms);
     mgb_script_set_number(L, "high_ms", judged->high_ms);
@@ -146,6 +147,8 @@ static void judged_push(lua_State *L, const struct script_judged *judged)
     mgb_script_set_text(L, "verdict", judged->verdict);
     mgb_script_set_text(L, "reason", *judged->reason ? judged->reason : NULL);
     mgb_script_set_integer(L, "more_repetitions", judged->more_repetitions);
+    mgb_script_set_text(L, "floor_source", judged->floor_source);
+    mgb_script_set_text(L, "odd", *judged->odd ? judged->odd : NULL);
 }
 
 /* judge{ { cell = { segments }, base = { segments } or nil }, ... } -> a list as long; nil without a database */
@@ -184,6 +187,14 @@ static int script_end(lua_State *L)
     return lua_error(L);
 }
 
+/* CPU cores that this process may use: what the engine divides among towers. */
+static int cores_count(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? count : 1;
+}
+
 void mgb_script_bind_sweep(lua_State *L)
 {
     static const luaL_Reg lent[] = {{"sweep_find", sweep_find}, {"sweep_finish", sweep_finish},
@@ -193,5 +204,6 @@ void mgb_script_bind_sweep(lua_State *L)
     luaL_setfuncs(L, lent, 0);
     mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
     mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);
+    mgb_script_set_integer(L, "cores", cores_count());
     mgb_script_set_boolean(L, "is_text", mgb_script_of(L)->format == MGB_TABLE_TEXT);
 }

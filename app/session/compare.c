@@ -49,6 +49,7 @@ static void comparison_fill(struct script_comparison *out, const struct mgb_judg
     mgb_judge_line(out->text, sizeof out->text, j);
     mgb_judge_reason(out->reason, sizeof out->reason, j);
     strcpy(out->remarks, j->remarks);
+    strcpy(out->floor_source, j->floor_source);
 }
 
 enum mgb_status mgb_hub_compare(void *context, struct script_comparison *out,

@@ -222,12 +222,20 @@ static void sides_match(struct mgb_judgement *out, const struct side_look *a,
     out->per_example = out->a.global_batch != out->b.global_batch || out->a.global_batch < 0;
 }
 
+struct floor_look {
+    struct mgb_judgement *out;
+    double floor;
+};
+
 static enum mgb_status floor_take(void *context, const struct mgb_value *v, int count)
 {
-    double *floor = context;
+    struct floor_look *look = context;
     (void)count;
-    if (v[0].kind == MGB_VALUE_REAL && v[0].real > *floor)
-        *floor = v[0].real;
+    if (v[0].kind != MGB_VALUE_REAL || !(v[0].real > look->floor))
+        return MGB_OK;
+    look->floor = v[0].real;
+    snprintf(look->out->floor_source, sizeof look->out->floor_source,
+             "measured on this machine by selftest on %s", mgb_value_text(&v[1]));
     return MGB_OK;
 }
 
@@ -236,17 +244,18 @@ static enum mgb_status floor_find(struct mgb_judgement *out, double *floor,
                                   struct mgb_reader *reader, const struct side_look *a,
                                   const struct side_look *b)
 {
-    static const char sql[] = "SELECT floor FROM noise_floor WHERE machine_id = ? AND backend = ?"
+    static const char sql[] = "SELECT floor, date(measured_ms / 1000, 'unixepoch') FROM noise_floor WHERE machine_id = ? AND backend = ?"
                               " ORDER BY measured_ms DESC, id DESC LIMIT 1";
     const struct side_look *sides[] = {a, b};
-    struct mgb_query_sink sink = {.context = floor, .row = floor_take};
-    *floor = MGB_COMPARE_FLOOR;
+    struct floor_look look = {out, MGB_COMPARE_FLOOR};
+    struct mgb_query_sink sink = {.context = &look, .row = floor_take};
+    strcpy(out->floor_source, "default");
     for (int i = 0; i < 2; i++) {
         struct mgb_value values[] = {mgb_value_of_int(sides[i]->machine),
                                      mgb_value_of_text(sides[i]->side->backend)};
         MGB_TRY(mgb_query_run(reader, sql, values, 2, &sink));
     }
-    out->floor_source = *floor > MGB_COMPARE_FLOOR ? "measured on this machine" : "default";
+    *floor = look.floor;
     return MGB_OK;
 }
 
@@ -274,6 +283,21 @@ static void steps_count(struct mgb_judged_side *out, const struct mgb_side *side
         out->least_steps = i == 0 || steps < out->least_steps ? steps : out->least_steps;
         out->most_steps = steps > out->most_steps ? steps : out->most_steps;
     }
+}
+
+/* What was going on beside one repetition is told and decides nothing: the figures are of all. */
+static enum mgb_status odd_note(struct mgb_judgement *out, struct mgb_judged_side *side,
+                                const char *name, struct mgb_reader *reader,
+                                const struct mgb_side *loaded, const struct mgb_selection *selected)
+{
+    char text[240];
+    if (side->simulated)
+        return MGB_OK;
+    MGB_TRY(mgb_judge_odd_find(&side->odd, reader, selected, loaded, out->per_example));
+    mgb_judge_odd(text, sizeof text, out, side, name);
+    if (*text)
+        remark_add(out, "%s", text);
+    return MGB_OK;
 }
 
 static void location_scale(struct mgb_location *location, double factor)
@@ -312,6 +336,10 @@ static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reade
         steps_count(&out->a, &first.side);
         steps_count(&out->b, &second.side);
     }
+    if (status == MGB_OK)
+        status = odd_note(out, &out->a, "A", reader, &first.side, a);
+    if (status == MGB_OK)
+        status = odd_note(out, &out->b, "B", reader, &second.side, b);
     if (status == MGB_OK && out->per_example) { /* they came in ps */
         location_scale(&out->comparison.a, 1e-3);
         location_scale(&out->comparison.b, 1e-3);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cells {
     struct mgb_selection *cell, *base; /* of those with a base first, then of those without */
@@ -73,6 +74,8 @@ static struct script_judged judged_make(const struct mgb_judgement *j, bool has_
                                 .ratio_low = none,
                                 .ratio_high = none,
                                 .floor = c->floor};
+    strcpy(out.floor_source, j->floor_source);
+    mgb_judge_odd(out.odd, sizeof out.odd, j, &j->b, NULL);
     if (!has_base)
         return out;
     out.ratio = c->ratio;

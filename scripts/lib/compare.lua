@@ -4,7 +4,15 @@ local mgb, _, host = ...
 
 local comparison_type = { __name = "comparison" }
 
-function comparison_type.__tostring(c) return c.reason and c.text .. "\n" .. c.reason or c.text end
+-- The line, and what it is worth: why there is no verdict, a floor that hides more than usual, and what befell the runs.
+function comparison_type.__tostring(c)
+  local lines = { c.text, c.reason }
+  if c.floor > 0.01 then
+    lines[#lines + 1] = ("differences up to %s %% count as none: noise floor %s"):format(host.number_text(100 * c.floor), c.floor_source)
+  end
+  lines[#lines + 1] = c.remarks
+  return table.concat(lines, "\n")
+end
 
 -- Adds what `value` stands for to the words and segments of a side.
 local function side_add(what, value, words, segments, nested)

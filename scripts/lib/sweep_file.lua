@@ -19,15 +19,16 @@ if not host.is_text or rows[1] == nil or rawget(rows[1], "planned") then return 
 -- Under the table: what its words mean, and why a cell has no answer.
 if options.repeats == 1 then print("One repetition a cell: intervals of speed-ups and verdicts need repeats = 5.") end
 print("speedup: time an example of the baseline (one GPU, same batch) / of the cell; efficiency: speedup / GPUs")
-local told, floor = {}, nil
+local told, floor, source = {}, nil, nil
 for _, row in ipairs(rows) do
   local over = row.over
-  floor = floor or over and over.floor
+  if over and over.floor and over.floor > (floor or 0) then floor, source = over.floor, over.floor_source end
   if over and over.reason and not told[row.label] then
     told[row.label] = true
     print(("  %s: %s"):format(row.label, over.reason))
   end
 end
 if floor then
-  print(("[low, high]: 95 %%; differences up to %s %% count as none"):format(host.number_text(100 * floor)))
+  print(("[low, high]: 95 %%; differences up to %s %% count as none%s"):format(host.number_text(100 * floor),
+        floor > 0.01 and ": noise floor " .. source or ""))
 end
