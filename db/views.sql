@@ -226,12 +226,14 @@ SELECT r.id AS run_id,
 -- Speed-up (median time an example of the baseline by that of the segment, so that one stalled step changes nothing) and
 -- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is the newest one-GPU
 -- segment that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch:
--- per GPU in weak scaling, in all in strong scaling. NULL without one. `definition` says what the efficiency is.
+-- per GPU in weak scaling, in all in strong scaling; one with the same CPU threads a device if there is one. NULL without
+-- one. `definition` says what the efficiency is. Where `threads` and `baseline_threads` differ on CPU devices, the speed-up
+-- is of threads as well as of devices.
 CREATE VIEW scaling AS
 WITH rated AS (
     SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.batch_mode,
            CASE s.batch_mode WHEN 'strong' THEN s.global_batch ELSE s.batch_per_gpu END AS batch,
-           s.batch_per_gpu, s.global_batch, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge,
+           s.batch_per_gpu, s.global_batch, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge, s.threads,
            st.median_ns / 1e6 AS step_ms_median,
            st.median_ns * 1.0 / nullif(s.global_batch, 0) AS example_ns,
            st.examples * 1e9 / st.timed_ns AS examples_per_s
@@ -242,17 +244,22 @@ WITH rated AS (
 ),
 alone AS (
     SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, batch_mode, batch
-                                 ORDER BY segment_id DESC) AS age
+                                 ORDER BY segment_id DESC) AS age,
+              row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, batch_mode, batch,
+                                              threads
+                                 ORDER BY segment_id DESC) AS age_alike
       FROM rated
      WHERE gpus = 1
 )
 SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.name AS machine, x.backend, x.simulated,
        x.precision, x.strategy, x.cpu_relocation, x.cpu_merge, x.batch_mode, x.batch_per_gpu, x.global_batch, x.gpus,
+       x.threads,
+       CASE WHEN a.segment_id IS NULL THEN b.threads ELSE a.threads END AS baseline_threads,
        x.step_ms_median, x.examples_per_s,
-       b.segment_id AS baseline_segment_id,
-       b.examples_per_s AS baseline_examples_per_s,
-       b.example_ns / nullif(x.example_ns, 0) AS speedup,
-       b.example_ns / nullif(x.example_ns, 0) / x.gpus AS efficiency,
+       coalesce(a.segment_id, b.segment_id) AS baseline_segment_id,
+       coalesce(a.examples_per_s, b.examples_per_s) AS baseline_examples_per_s,
+       coalesce(a.example_ns, b.example_ns) / nullif(x.example_ns, 0) AS speedup,
+       coalesce(a.example_ns, b.example_ns) / nullif(x.example_ns, 0) / x.gpus AS efficiency,
        CASE x.batch_mode
            WHEN 'weak' THEN 'weak: time(1 GPU, b) / time(N GPUs, N b)'
            WHEN 'strong' THEN 'strong: time(1 GPU, B) / (N time(N GPUs, B))'
@@ -264,6 +271,10 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
     ON b.age = 1 AND b.model_id = x.model_id AND b.machine_id = x.machine_id AND b.backend = x.backend
        AND b.simulated = x.simulated AND b.precision IS x.precision AND b.batch_mode IS x.batch_mode
        AND b.batch IS x.batch
+  LEFT JOIN alone AS a
+    ON a.age_alike = 1 AND a.model_id = x.model_id AND a.machine_id = x.machine_id AND a.backend = x.backend
+       AND a.simulated = x.simulated AND a.precision IS x.precision AND a.batch_mode IS x.batch_mode
+       AND a.batch IS x.batch AND a.threads IS x.threads
  WHERE x.gpus >= 1;
 
 -- What merging costs: the median step of a segment that ended well, less that of the newest `independent` one (towers that
@@ -314,15 +325,17 @@ SELECT s.run_id,
   JOIN segment_stat AS st ON st.segment_id = s.id
  WHERE st.first_step_ns IS NOT NULL;
 
--- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well. What
--- the model's own device scopes say belongs to it; segments for which another place was asked are in none of the four.
+-- The four placements of the two flags side by side: median step time in ms of the newest segment that ended well, of
+-- each number of CPU threads a device. What the model's own device scopes say belongs to it; segments for which another
+-- place was asked are in none of the four.
 CREATE VIEW placement AS
 WITH newest AS (
     SELECT r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy, s.gpus, s.batch_mode,
-           s.batch_per_gpu, s.global_batch, s.cpu_relocation, s.cpu_merge, st.median_ns / 1e6 AS ms,
+           s.batch_per_gpu, s.global_batch, s.threads, s.cpu_relocation, s.cpu_merge,
+           st.median_ns / 1e6 AS ms,
            row_number() OVER (PARTITION BY r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy,
-                                           s.gpus, s.batch_mode, s.batch_per_gpu, s.global_batch, s.cpu_relocation,
-                                           s.cpu_merge
+                                           s.gpus, s.batch_mode, s.batch_per_gpu, s.global_batch, s.threads,
+                                           s.cpu_relocation, s.cpu_merge
                               ORDER BY s.id DESC) AS age
       FROM segment AS s
       JOIN run AS r ON r.id = s.run_id
@@ -334,7 +347,7 @@ WITH newest AS (
             OR (s.cpu_merge = 0 AND instr(s.gpu_list, '["' || s.asked_merge_at || '"') = 1)) -- the first listed
 )
 SELECT m.name AS model, m.options AS model_options, h.name AS machine, n.backend, n.simulated, n.precision, n.strategy,
-       n.gpus, n.batch_mode, n.batch_per_gpu, n.global_batch,
+       n.gpus, n.batch_mode, n.batch_per_gpu, n.global_batch, n.threads,
        max(CASE WHEN n.cpu_relocation = 0 AND n.cpu_merge = 1 THEN n.ms END) AS reloc_off_merge_cpu,
        max(CASE WHEN n.cpu_relocation = 0 AND n.cpu_merge = 0 THEN n.ms END) AS reloc_off_merge_gpu,
        max(CASE WHEN n.cpu_relocation = 1 AND n.cpu_merge = 1 THEN n.ms END) AS reloc_on_merge_cpu,
@@ -344,6 +357,6 @@ SELECT m.name AS model, m.options AS model_options, h.name AS machine, n.backend
   JOIN machine AS h ON h.id = n.machine_id
  WHERE n.age = 1
  GROUP BY n.model_id, n.machine_id, n.backend, n.simulated, n.precision, n.strategy, n.gpus, n.batch_mode,
-          n.batch_per_gpu, n.global_batch
+          n.batch_per_gpu, n.global_batch, n.threads
  ORDER BY model, model_options, machine, n.backend, n.simulated, n.precision, n.strategy, n.gpus, n.batch_mode,
-          n.batch_per_gpu, n.global_batch;
+          n.batch_per_gpu, n.global_batch, n.threads;

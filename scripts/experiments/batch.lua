@@ -8,14 +8,16 @@ local o = mgb.options{
   batches = { { 8, 16, 32, 64 }, "examples of all GPUs together" },
   against = { "one", "what it is compared with", choices = { "one", "merge", "relocation" } },
   steps = { 12, "timed steps a point" },
+  threads = { 0, "CPU threads a device, alike on both sides; 0: the cores divided by the GPUs" },
 }
+local threads = o.threads > 0 and o.threads or math.max(1, mgb.cores // o.gpus)
 -- The placement in question, and what it is measured against.
 local sides = { one = { { gpus = o.gpus }, { gpus = 1 } },
                 merge = { { gpus = o.gpus, cpu_merge = false }, { gpus = o.gpus, cpu_merge = true } },
                 relocation = { { gpus = o.gpus, cpu_relocation = true }, { gpus = o.gpus, cpu_relocation = false } } }
 
 local function rows_of(side, name)
-  local options = { name = "batch " .. o.against .. " " .. name, model = o.model, steps = o.steps, warmup = 3,
+  local options = { name = "batch " .. o.against .. " " .. name, model = o.model, steps = o.steps, warmup = 3, threads = threads,
                     grid = { global_batch = o.batches } }
   for key, value in pairs(side) do options[key] = value end
   return mgb.sweep(options)
@@ -29,6 +31,7 @@ for i, batch in ipairs(o.batches) do
   if ratio and ratio >= 1 then pays = pays or batch elseif ratio then pays, fails = nil, batch end
 end
 mgb.table(rows, { "global_batch", "new_ms", "old_ms", "ratio" })
+print(("CPU devices have %d thread%s each on both sides (--threads)."):format(threads, threads == 1 and "" or "s"))
 
 local words = { one = ("%d GPUs against one"):format(o.gpus), merge = "meeting on the first GPU against meeting on the CPU",
                 relocation = "weights on the CPU against weights on the first GPU" }

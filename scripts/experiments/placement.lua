@@ -7,10 +7,12 @@ local o = mgb.options{
   gpus = { 2, "GPUs to split each batch over" }, batch = { 32, "examples per GPU" },
   steps = { 12, "timed steps a point" }, epochs = { 0, "train so many epochs instead" },
   repeats = { 1, "runs a point, interleaved; 5 give verdicts" },
+  threads = { 0, "CPU threads a device, alike for all points; 0: the cores divided by the GPUs" },
 }
+local threads = o.threads > 0 and o.threads or math.max(1, mgb.cores // o.gpus)
 local grid = { gpus = o.gpus > 1 and { 1, o.gpus } or { o.gpus }, cpu_relocation = { false, true }, cpu_merge = { true, false } }
 local rows = mgb.sweep{
-  name = "placement", model = o.model, data = mgb.data[o.data](), batch = o.batch, warmup = 3, grid = grid,
+  name = "placement", model = o.model, data = mgb.data[o.data](), batch = o.batch, warmup = 3, grid = grid, threads = threads,
   steps = o.epochs == 0 and o.steps or nil, epochs = o.epochs > 0 and o.epochs or nil,
   optimizer = mgb.sgd{ lr = 0.05, momentum = 0.9 }, repeats = o.repeats,
   skip = function(p) return p.gpus == 1 and o.gpus > 1 and (p.cpu_relocation or not p.cpu_merge) end,
@@ -18,6 +20,7 @@ local rows = mgb.sweep{
 local columns = { "gpus", "cpu_relocation", "cpu_merge", "step_ms", "examples_per_s", "speedup", "efficiency", "loss", "outcome" }
 if o.repeats > 1 then table.insert(columns, 8, "verdict") end
 mgb.table(rows, columns)
+print(("CPU devices have %d thread%s each at every point (--threads)."):format(threads, threads == 1 and "" or "s"))
 
 local function ms(row) return row.over and row.over.step_ms or row.step_ms.median end
 

@@ -150,7 +150,7 @@ end
 -- Of the newest one-GPU run that is otherwise alike.
 local function alone_read(f)
   if f.gpus < 2 then return nil end
-  return host.query([[SELECT s.run_id, x.speedup FROM scaling AS x JOIN segment AS s ON s.id = x.baseline_segment_id
+  return host.query([[SELECT s.run_id, s.threads, x.speedup FROM scaling AS x JOIN segment AS s ON s.id = x.baseline_segment_id
     WHERE x.segment_id = ? AND x.speedup IS NOT NULL]], f.id)[1]
 end
 
@@ -207,6 +207,13 @@ local function head_text(e, f, steps)
   return text .. "."
 end
 
+-- A lone CPU device that had other threads makes the speed-up one of threads, too.
+local function threads_text(e, f)
+  if f.backend ~= "host" or not f.threads or not e.alone.threads or f.threads == e.alone.threads then return nil end
+  return ("The one-GPU baseline ran %d thread%s a device, these %d: give threads = %d to all."):format(e.alone.threads,
+    e.alone.threads == 1 and "" or "s", f.threads, math.min(f.threads, e.alone.threads))
+end
+
 -- The part that bounds comes first; when no place concerns it, what a place can change is named beside it.
 local function hints_list(e, f)
   local texts = {}
@@ -235,6 +242,10 @@ local function text_make(e, f, steps)
   if e.alone then
     local words = ("%.2f times the rate of run %d on one GPU"):format(e.alone.speedup, e.alone.run_id)
     lines[#lines + 1] = e.slower and "Slower than one GPU: " .. words .. "." or words:gsub("^%l", string.upper) .. "."
+    lines[#lines + 1] = threads_text(e, f)
+    if e.alone.speedup / f.gpus > 1.05 then
+      lines[#lines + 1] = "More than ideal: look for other threads a device, or data that fits the caches only when split."
+    end
   end
   for _, hint in ipairs(hints_list(e, f)) do lines[#lines + 1] = hint end
   return table.concat(lines, "\n")

@@ -52,16 +52,42 @@ end
 -- Median step time by examples a step: one stalled step must not decide what a GPU more is worth.
 local function example_ms(row) return row.step_ms.median / row.global_batch end
 
+-- CPU threads a device, where they are what computes; nil elsewhere.
+local function threads_of(row)
+  local effective = row.backend == "host" and row.placement and row.placement.effective
+  return effective and math.tointeger(tonumber(effective.threads)) or nil
+end
+
+-- What to know of a row beside its speed-up: a list of remarks. Rows of a point say the same.
+function host.speedup_remarks(row)
+  local remarks, base = {}, row.baseline_threads
+  if base and row.threads and base ~= row.threads then
+    remarks[1] = ("the one-GPU baseline ran %d thread%s a device, %s %d: give threads = %d to all"):format(base, base == 1 and "" or "s",
+      gpu_count(row) > 1 and "these" or "this", row.threads, math.min(base, row.threads))
+  end
+  local efficiency = row.over and row.over.efficiency or row.efficiency
+  if type(efficiency) == "number" and efficiency > 1.05 then
+    remarks[#remarks + 1] = "efficiency above 1.05 is more than ideal: look for other threads a device, a baseline measured at "
+      .. "another time, or data that fits the caches only when split"
+  end
+  return remarks
+end
+
+-- Examples a second: those of a step by its time, as everywhere; the loss of a stall is in the run's own rate.
+local function rate_of(row, ms) return ms and row.global_batch and row.global_batch * 1000 / ms or nil end
+
 -- base of each row that has one
 local function speedups_fill(rows, keys, says)
   local bases = {}
   for _, row in ipairs(rows) do
     local base = rates_count(row) and baseline_find(row, rows, keys, says)
-    row.baseline = row.baseline or false
+    row.baseline, row.threads = row.baseline or false, row.threads or threads_of(row)
+    if rates_count(row) then row.examples_per_s = rate_of(row, row.step_ms.median) end
     if base and rates_count(base) then
       base.baseline, bases[row] = true, base
       row.speedup = example_ms(base) / example_ms(row)
       row.efficiency = row.speedup * gpu_count(base) / gpu_count(row)
+      row.baseline_threads = threads_of(row) and threads_of(base)
     end
   end
   return bases

@@ -1,6 +1,8 @@
 -- mgb.sweep: a grid of runs. Each point is a run of its own with its row in the database; what cannot be run is a row too.
 local mgb, _, host = ...
 
+mgb.cores = host.cores -- CPU cores that this process may use
+
 -- Keys in a fixed order, for Lua tables have none: gpus, batch, global_batch, other placement options as their table has
 -- them, then the rest by name. The first varies slowest.
 local function keys_sort(grid)

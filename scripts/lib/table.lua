@@ -126,9 +126,13 @@ local function columns_check(rows, columns)
 end
 
 -- A run's rows on CPU devices or on a simulated machine say so under the table.
-local function note_print(rows)
-  local host_devices = false
-  for _, row in ipairs(rows) do host_devices = host_devices or row.backend == "host" end
+local function note_print(rows, columns)
+  local host_devices, speedups, repeated = false, false, false
+  for _, row in ipairs(rows) do
+    host_devices = host_devices or row.backend == "host"
+    repeated = repeated or type(row.over) == "table"
+  end
+  for _, column in ipairs(columns) do speedups = speedups or column == "speedup" or column == "efficiency" end
   if host_devices then print("(backend host: /gpu:N are CPU devices)") end
 end
 
@@ -154,7 +158,7 @@ function mgb.table(rows, columns)
     end
   end
   cells.n = n
-  if host.print_table(columns, cells) then note_print(rows) end
+  if host.print_table(columns, cells) then note_print(all, columns) end
 end
 
 -- Read-only SQL; `?` stands for the values that follow. Rows by column name, NULL is nil.
@@ -164,3 +168,4 @@ mgb.db = host.seal({
     return (host.query(sql, ...))
   end,
 }, "mgb.db")
+  local all = rows

@@ -256,6 +256,35 @@ static void scaling_is_against_one_gpu_of_the_same_batch(void **state)
     assert_int_equal(database_int(*state, query), 1);
 }
 
+/* One device with all the threads is no measure for several that share them. */
+static void scaling_prefers_a_baseline_with_the_same_threads(void **state)
+{
+    struct mgb_record_segment alone = sized(1, "weak", 32), two = sized(2, "weak", 32);
+    alone.effective.threads = (struct mgb_maybe_int){1, true};
+    segment_make(&alone, 100);
+    alone.effective.threads.value = 2;
+    segment_make(&alone, 50); /* newer, with other threads */
+    two.effective.threads = (struct mgb_maybe_int){1, true};
+    segment_make(&two, 100);
+    close_to(state, "SELECT speedup FROM scaling WHERE gpus = 2 AND baseline_threads = 1", 2);
+    two.effective.threads.value = 4; /* nobody has as many: the newest, and it is shown */
+    segment_make(&two, 100);
+    close_to(state,
+             "SELECT speedup FROM scaling WHERE gpus = 2 AND threads = 4 AND baseline_threads = 2",
+             1);
+}
+
+static void placement_keeps_threads_apart(void **state)
+{
+    struct mgb_record_segment record = sized(2, "weak", 32);
+    for (int threads = 1; threads <= 2; threads++) {
+        record.effective.threads = (struct mgb_maybe_int){threads, true};
+        segment_make(&record, 10 * threads);
+    }
+    assert_int_equal(
+        database_int(*state, "SELECT count(*) FROM placement WHERE threads IN (1, 2)"), 2);
+}
+
 static void strong_scaling_compares_the_same_global_batch(void **state)
 {
     struct mgb_record_segment alone = sized(1, "strong", 64), two = sized(2, "strong", 32),
@@ -396,6 +425,8 @@ int main(void)
         VIEWS_TEST(merge_at_counts_where_it_says_what_the_flag_says),
         VIEWS_TEST(a_stalled_step_does_not_change_the_speed_up),
         VIEWS_TEST(scaling_is_against_one_gpu_of_the_same_batch),
+        VIEWS_TEST(scaling_prefers_a_baseline_with_the_same_threads),
+        VIEWS_TEST(placement_keeps_threads_apart),
         VIEWS_TEST(strong_scaling_compares_the_same_global_batch),
         VIEWS_TEST(scaling_says_which_efficiency_it_is),
         VIEWS_TEST(exchange_is_what_independent_towers_do_without),

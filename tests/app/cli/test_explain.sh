@@ -42,6 +42,7 @@ UPDATE step_device SET input_exposed_ns = 20000, fetch_exposed_ns = 0, forward_e
     WHERE segment_id = 1;
 UPDATE segment_stat SET median_ns = 1000000, examples = 32, timed_ns = 4000000 WHERE segment_id = 1;
 UPDATE segment_stat SET median_ns = 250000, examples = 8, timed_ns = 500000 WHERE segment_id = 5;
+UPDATE segment SET threads = CASE id WHEN 5 THEN 2 ELSE 1 END;
 DELETE FROM link;
 INSERT INTO link (machine_id, backend, from_device, to_device, gbps, seen_ms) SELECT id, 'host', '/gpu:1', '/cpu:0', 12.5, 1 FROM machine;
 INSERT INTO task (segment_id, step, device, queue, kind, phase, name, start_ns, duration_ns, bytes, task, waits_for) VALUES
@@ -58,6 +59,7 @@ Bound by sum /gpu:1->/cpu:0 40 % (4 MB at 10 GB/s, the link can 12.5),
 Slowest is /gpu:1, done with backward after 0.33 ms, 0.03 ms (10 %) later than /gpu:0;
   it does not compute during: input 2 %, wait 98 %.
 Slower than one GPU: 0.50 times the rate of run 5 on one GPU.
+The one-GPU baseline ran 2 threads a device, these 1: give threads = 1 to all.
 Summing gradients: 60 % of the step; try: --cpu-merge=no
   (cpu_merge = false: the towers meet on /gpu:0 instead of /cpu:0)
 Measured comparison: mgbench compare 1 NEW

@@ -8,6 +8,9 @@ export MGBENCH_DB="$work/x.db"
 "$MGBENCH" -e "$experiments/scaling.lua" --model digits_cnn --gpus 1,3 --steps 3 --batch 6 --csv >"$work/out" ||
     fail scaling "it failed"
 [ "$(grep -c ',ok' "$work/out")" = 10 ] || fail scaling "rows are missing: $(cat "$work/out")"
+threads=$("$MGBENCH" query "select count(distinct s.threads) from segment s join sweep_point p on p.run_id = s.run_id
+    join sweep w on w.id = p.sweep_id where w.name in ('weak', 'strong')" --csv | sed -n 2p | tr -d '\r')
+[ "$threads" = 1 ] || fail scaling "points have other threads a device than others"
 grep -q ' skew_ms ' "$work/toggles" || fail 61 "no skew: $(cat "$work/toggles")"
 [ "$(sed -n '/^start and finish/,$p' "$work/toggles" | grep -c ' /gpu:[01]  *[0-9.e-]*  *[0-9.e-]*$')" = 12 ] ||
     fail 61 "start and finish of the GPUs are missing: $(cat "$work/toggles")"
