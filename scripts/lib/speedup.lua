@@ -106,8 +106,9 @@ end
 
 -- The figures over all repetitions, for tables: of one point's rows, from what was judged of them.
 local function over_make(judged, row, base)
-  local over = { step_ms = judged.step_ms, step_ms_low = judged.low_ms, step_ms_high = judged.high_ms, verdict = judged.verdict,
-                 reason = judged.reason, more_repetitions = judged.more_repetitions, floor = judged.floor }
+  local over = { step_ms = judged.step_ms, examples_per_s = rate_of(row, judged.step_ms), step_ms_low = judged.low_ms, step_ms_high = judged.high_ms, verdict = judged.verdict,
+                 reason = judged.reason, more_repetitions = judged.more_repetitions, floor = judged.floor,
+                 floor_source = judged.floor_source, odd = judged.odd }
   if not base then return over end
   local gpus = gpu_count(base) / gpu_count(row)
   over.speedup = base.point == row.point and 1 or judged.ratio and 1 / judged.ratio or nil

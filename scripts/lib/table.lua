@@ -125,6 +125,34 @@ local function columns_check(rows, columns)
   end
 end
 
+-- What to know of speed-ups, each remark once with the rows that it is about.
+local function speedups_note(rows)
+  local order, labels, told = {}, {}, {}
+  for _, row in ipairs(rows) do
+    local label = tostring(row.label or "gpus=" .. tostring(row.gpus))
+    for _, remark in ipairs(host.speedup_remarks(row)) do
+      if not labels[remark] then order[#order + 1], labels[remark] = remark, {} end
+      if not told[label .. remark] then
+        told[label .. remark] = true
+        table.insert(labels[remark], label)
+      end
+    end
+  end
+  for _, remark in ipairs(order) do print(("note: %s: %s"):format(table.concat(labels[remark], "; "), remark)) end
+end
+
+-- Repetitions that are unlike the others of their point, a line each.
+local function odds_note(rows)
+  local told = {}
+  for _, row in ipairs(rows) do
+    local odd = type(row.over) == "table" and row.over.odd
+    if odd and not told[odd] then
+      told[odd] = true
+      print(("note: %s: %s"):format(tostring(row.label), odd))
+    end
+  end
+end
+
 -- A run's rows on CPU devices or on a simulated machine say so under the table.
 local function note_print(rows, columns)
   local host_devices, speedups, repeated = false, false, false
@@ -134,6 +162,9 @@ local function note_print(rows, columns)
   end
   for _, column in ipairs(columns) do speedups = speedups or column == "speedup" or column == "efficiency" end
   if host_devices then print("(backend host: /gpu:N are CPU devices)") end
+  if repeated then print("step_ms: mean of the repetitions' medians; examples_per_s: examples a step / step_ms") end
+  if speedups then speedups_note(rows) end
+  if repeated then odds_note(rows) end
 end
 
 function mgb.table(rows, columns)
@@ -146,6 +177,7 @@ function mgb.table(rows, columns)
   end
   columns = columns or columns_default(rows)
   columns_check(rows, columns)
+  local all = rows
   if is_repeated(rows, columns) then
     columns = columns_widen(columns, rows)
     rows = rows_merge(rows, columns)
@@ -168,4 +200,3 @@ mgb.db = host.seal({
     return (host.query(sql, ...))
   end,
 }, "mgb.db")
-  local all = rows
