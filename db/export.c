@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,37 +14,21 @@ static enum mgb_status out_fail(void)
     return mgb_fail(MGB_IO, "the rows cannot be written: %s", strerror(errno));
 }
 
-/* The length of the character at `at`, 0 if the bytes are no UTF-8. */
-static size_t character_length(const unsigned char *at, size_t left)
-{
-    static const unsigned char least[] = {0, 0, 0xc2, 0xe0, 0xf0};
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (length == 1)
-        return 1;
-    if (at[0] < least[length] || at[0] > 0xf4 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool surrogate = at[0] == 0xed && at[1] > 0x9f;
-    return overlong || surrogate || (at[0] == 0xf4 && at[1] > 0x8f) ? 0 : length;
-}
-
 void mgb_export_json_text(FILE *out, const char *text, size_t size)
 {
     static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const unsigned char *at = (const unsigned char *)text, *end = at + size;
+    const char *end = text + size;
     fputc('"', out);
-    while (at < end) {
-        size_t length = character_length(at, (size_t)(end - at));
+    for (const char *at = text; at < end;) {
+        uint32_t point;
+        size_t length = mgb_character_read(&point, at, (size_t)(end - at));
         const char *escape = *at ? strchr(escapes, *at) : NULL;
         if (length == 0)
             fputs("\\ufffd", out);
         else if (escape)
             fprintf(out, "\\%c", letters[escape - escapes]);
-        else if (*at < 0x20)
-            fprintf(out, "\\u%04x", *at);
+        else if (point < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)point);
         else
             fwrite(at, 1, length, out);
         at += length ? length : 1;
@@ -69,15 +54,23 @@ static void csv_text_put(FILE *out, const char *text, size_t size, bool plain)
     fputc('"', out);
 }
 
+/* What stands for itself in a cell: Markdown lets HTML pass, and would make pictures and links of brackets. */
 static void markdown_text_put(FILE *out, const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '\n')
+    static const char marks[] = "|\\`*[]";
+    char shown[MGB_CHARACTER_SHOWN];
+    for (size_t used; size > 0; text += used, size -= used) {
+        size_t length = mgb_character_show(shown, &used, text, size);
+        if (*text == '\n')
             fputs("<br>", out);
-        else if (text[i] == '|' || text[i] == '\\')
-            fprintf(out, "\\%c", text[i]);
-        else if (text[i] != '\r')
-            fputc(text[i], out);
+        else if (*text == '\t')
+            fputc(' ', out);
+        else if (*text == '<' || *text == '>' || *text == '&')
+            fputs(*text == '<' ? "&lt;" : *text == '>' ? "&gt;" : "&amp;", out);
+        else if (*text != '\r') {
+            bool mark = length == 1 && strchr(marks, *shown);
+            fprintf(out, "%s%s", mark || shown[0] != *text ? "\\" : "", shown);
+        }
     }
 }
 

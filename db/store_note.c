@@ -1,6 +1,7 @@
 /* Rows of sweeps, notes, tags and baselines; see store.h. */
 #include "db/store.h"
 
+#include "db/name.h"
 #include "db/store_private.h"
 
 static enum mgb_status sweep_put(int64_t *id, struct mgb_store *store,
@@ -85,6 +86,7 @@ static enum mgb_status note_put(struct mgb_store *store, int64_t run, const char
 
 enum mgb_status mgb_store_put_note(struct mgb_store *store, int64_t run, const char *text)
 {
+    MGB_TRY(mgb_note_check("note", text));
     MGB_TRY(mgb_store_begin(store, __func__));
     return mgb_store_end(store, note_put(store, run, text));
 }
@@ -101,6 +103,7 @@ static enum mgb_status tag_put(struct mgb_store *store, int64_t run, const char 
 
 enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const char *name)
 {
+    MGB_TRY(mgb_name_check("tag", name));
     MGB_TRY(mgb_store_begin(store, __func__));
     return mgb_store_end(store, tag_put(store, run, name));
 }
@@ -148,12 +151,13 @@ static enum mgb_status baseline_put(struct mgb_store *store, const char *name, i
 
 enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment)
 {
+    MGB_TRY(mgb_name_check("baseline set", name));
     MGB_TRY(mgb_store_begin(store, __func__));
     return mgb_store_end(store, baseline_put(store, name, segment));
 }
 
-/* Deletes the row of a literal statement whose last parameter is `name`; MGB_MISSING when there is none. `run` is bound
- * before it unless 0. */
+/* Deletes the row of a literal statement whose last parameter is `name`; MGB_MISSING when there is
+ * none. `run` is bound before it unless 0. */
 static enum mgb_status named_delete(struct mgb_store *store, const char *sql, int64_t run,
                                     const char *name)
 {

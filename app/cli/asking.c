@@ -77,18 +77,6 @@ enum mgb_status mgb_cli_count_read(long long *out, const char *what, const char 
     return MGB_OK;
 }
 
-enum mgb_status mgb_cli_name_check(const char *what, const char *name)
-{
-    size_t length = strlen(name);
-    if (length == 0 || strchr(name, ',') || strchr(" \t", name[0]) ||
-        strchr(" \t", name[length - 1]))
-        return mgb_fail(
-            MGB_INVALID,
-            "%s: a name without commas and without blanks at its ends expected, got '%s'", what,
-            name);
-    return MGB_OK;
-}
-
 void mgb_cli_value_add(struct mgb_table *table, const struct mgb_value *value)
 {
     switch (value->kind) {
@@ -102,7 +90,7 @@ void mgb_cli_value_add(struct mgb_table *table, const struct mgb_value *value)
         mgb_table_add_number(table, value->real);
         break;
     case MGB_VALUE_TEXT:
-        mgb_table_add_text(table, value->text);
+        mgb_table_add_bytes(table, value->text, value->size);
         break;
     case MGB_VALUE_BLOB:
         mgb_table_add_text(table, "(blob)");

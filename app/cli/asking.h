@@ -22,9 +22,6 @@ enum mgb_status mgb_cli_fraction_read(double *out, const char *what, const char 
 /* A count from 1; "all" is 0. */
 enum mgb_status mgb_cli_count_read(long long *out, const char *what, const char *text);
 
-/* A name that can be asked for again (tag:NAME): not empty, no comma, no blank at its ends. */
-enum mgb_status mgb_cli_name_check(const char *what, const char *name);
-
 /* Prints the answer to a question as a table. */
 enum mgb_status mgb_cli_table_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
                                   const char *sql, const struct mgb_value *values, int count);

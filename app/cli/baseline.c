@@ -1,6 +1,8 @@
 /* mgbench baseline: names for what others are compared with. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
+#include "app/script/terminal.h"
+#include "db/name.h"
 #include "db/select.h"
 #include <mgb/text.h>
 #include <string.h>
@@ -16,14 +18,14 @@ static enum mgb_status baseline_set(const struct mgb_invocation *in, struct mgb_
                                     struct mgb_store *store)
 {
     struct mgb_selected one;
-    MGB_TRY(mgb_cli_name_check("baseline set", in->words[1]));
+    MGB_TRY(mgb_name_check("baseline set", in->words[1]));
     MGB_TRY(mgb_select_one(&one, reader, in->words[2]));
     if (!one.segment)
         return mgb_fail(MGB_INVALID, "run %lld did not begin: it has no figures to compare with",
                         (long long)one.run);
     MGB_TRY(mgb_store_set_baseline(store, in->words[1], one.segment));
     if (!in->quiet)
-        printf("baseline %s: run %lld\n", in->words[1], (long long)one.run);
+        mgb_say(stdout, "baseline %s: run %lld\n", in->words[1], (long long)one.run);
     return MGB_OK;
 }
 
@@ -33,7 +35,7 @@ static enum mgb_status baseline_remove(const struct mgb_invocation *in, struct m
     (void)reader;
     MGB_TRY(mgb_store_delete_baseline(store, in->words[1]));
     if (!in->quiet)
-        printf("baseline %s: removed\n", in->words[1]);
+        mgb_say(stdout, "baseline %s: removed\n", in->words[1]);
     return MGB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* See compare_cells.h. */
-#include "app/cli/compare_cells.h"
 #include "app/cli/asking.h"
+#include "app/cli/compare_cells.h"
+#include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,7 @@ static void cells_notes_print(const struct cells *cells)
     for (size_t i = 0; i < cells->count; i++) {
         mgb_judge_reason(text, sizeof text, &cells->judged[i]);
         if (*text && !told_before(cells, i, text))
-            printf("point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
+            mgb_say(stdout, "point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
     }
     for (size_t i = 0; i < cells->count; i++)
         if (i == 0 || strcmp(cells->judged[i].remarks, cells->judged[i - 1].remarks) != 0)
@@ -246,24 +247,25 @@ static enum mgb_status cells_print(const struct cells *cells, const struct mgb_s
     char words[160], ms[40], low[40], high[40], floor[40];
     MGB_TRY(point_words(words, reader, a->segments[0].run));
     const struct mgb_location *at = &first->comparison.a;
-    printf("A: run %lld%s %s on %s%s: %s ms%s [%s, %s] n=%zux%lld\n\n",
-           (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "", words,
-           first->a.backend,
-           first->a.simulated                      ? " (simulated)"
-           : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
-                                                   : "",
-           mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT), first->per_example ? "/example" : "",
-           mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
-           mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT), at->repetitions,
-           (long long)first->a.least_steps);
+    mgb_say(stdout, "A: run %lld%s %s on %s%s: %s ms%s [%s, %s] n=%zux%lld\n\n",
+            (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "", words,
+            first->a.backend,
+            first->a.simulated                      ? " (simulated)"
+            : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
+                                                    : "",
+            mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT),
+            first->per_example ? "/example" : "",
+            mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
+            mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT), at->repetitions,
+            (long long)first->a.least_steps);
     MGB_TRY(mgb_table_make(&table, 10, first->per_example ? example : step));
     for (size_t i = 0; i < cells->count; i++)
         cell_add(table, cells, i);
     enum mgb_status status = mgb_table_print(table, MGB_TABLE_TEXT, stdout);
     mgb_table_free(table);
-    printf("\nnoise floor %s %% (%s); corrected for %zu comparisons (Holm)\n",
-           mgb_table_number(floor, 100 * first->comparison.floor, MGB_TABLE_TEXT),
-           first->floor_source, cells->count);
+    mgb_say(stdout, "\nnoise floor %s %% (%s); corrected for %zu comparisons (Holm)\n",
+            mgb_table_number(floor, 100 * first->comparison.floor, MGB_TABLE_TEXT),
+            first->floor_source, cells->count);
     cells_notes_print(cells);
     return status;
 }

@@ -8,7 +8,7 @@
 
 static void line_print(FILE *out, const char *what, const char *value)
 {
-    fprintf(out, "%-11s%s\n", what, value);
+    mgb_say(out, "%-11s%s\n", what, value);
 }
 
 static void model_print(FILE *out, const struct script_open_request *request)
@@ -16,10 +16,10 @@ static void model_print(FILE *out, const struct script_open_request *request)
     char bytes[32];
     int64_t parameters = mgb_graph_parameters(request->graph);
     mgb_format_bytes(bytes, sizeof bytes, parameters * (int64_t)sizeof(float));
-    fprintf(out, "%-11s%s, %" PRId64 " parameters (%s)", "model", request->model, parameters,
+    mgb_say(out, "%-11s%s, %" PRId64 " parameters (%s)", "model", request->model, parameters,
             bytes);
     if (strcmp(request->model_options, "{}") != 0)
-        fprintf(out, ", %s", request->model_options);
+        mgb_say(out, ", %s", request->model_options);
     fputc('\n', out);
 }
 
@@ -27,15 +27,15 @@ static void model_print(FILE *out, const struct script_open_request *request)
 static void devices_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     const struct mgb_effective *e = c->effective;
-    fprintf(out, "%-11s", "devices");
+    mgb_say(out, "%-11s", "devices");
     for (int i = 0; i < e->tower_count && i < 16; i++) {
         char name[MGB_DEVICE_NAME_MAX];
-        fprintf(out, "%s ", mgb_device_format(name, c->topology->devices[e->tower_device[i]].name));
+        mgb_say(out, "%s ", mgb_device_format(name, c->topology->devices[e->tower_device[i]].name));
     }
     if (e->tower_count > 16)
-        fprintf(out, "and %d more ", e->tower_count - 16);
+        mgb_say(out, "and %d more ", e->tower_count - 16);
     const struct mgb_device *first = &c->topology->devices[e->tower_device[0]];
-    fprintf(out, "(%s%s)%s\n", first->label,
+    mgb_say(out, "(%s%s)%s\n", first->label,
             first->class == MGB_CLASS_CPU && first->name.kind == MGB_DEVICE_GPU
                 ? "; CPU devices that play GPUs"
                 : "",
@@ -44,10 +44,10 @@ static void devices_print(FILE *out, const struct mgb_cli_configuration *c)
 
 static void batch_print(FILE *out, const struct mgb_effective *e)
 {
-    fprintf(out, "%-11s%d for each GPU, %d of all together (%s scaling)", "batch", e->batch_per_gpu,
+    mgb_say(out, "%-11s%d for each GPU, %d of all together (%s scaling)", "batch", e->batch_per_gpu,
             e->global_batch, e->batch_mode == MGB_BATCH_GLOBAL ? "strong" : "weak");
     if (e->global_batch < e->tower_count)
-        fprintf(out, "; %d of %d towers get no row", e->tower_count - e->global_batch,
+        mgb_say(out, "; %d of %d towers get no row", e->tower_count - e->global_batch,
                 e->tower_count);
     fputc('\n', out);
 }
@@ -63,7 +63,7 @@ static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
         shown |= UINT64_C(1) << always[i];
     shown &= ~(UINT64_C(1) << MGB_OPTION_GPUS | UINT64_C(1) << MGB_OPTION_BATCH |
                UINT64_C(1) << MGB_OPTION_GLOBAL_BATCH);
-    fprintf(out, "%-11s", "placement");
+    mgb_say(out, "%-11s", "placement");
     const char *between = "";
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
         char text[512];
@@ -75,7 +75,7 @@ static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
         else
             mgb_effective_get_text(text, sizeof text, c->effective, c->topology,
                                    (enum mgb_option_id)i);
-        fprintf(out, "%s%s=%s", between, mgb_placement_options()[i].name, *text ? text : "n/a");
+        mgb_say(out, "%s%s=%s", between, mgb_placement_options()[i].name, *text ? text : "n/a");
         between = " ";
     }
     fputc('\n', out);
@@ -85,10 +85,10 @@ static void placement_print(FILE *out, const struct mgb_cli_configuration *c)
 
 static void memory_print(FILE *out, const struct mgb_cli_configuration *c)
 {
-    fprintf(out, "%-11s", "memory");
+    mgb_say(out, "%-11s", "memory");
     for (int i = 0; i < c->plan->use_count && i < 16; i++) {
         char name[MGB_DEVICE_NAME_MAX], bytes[32];
-        fprintf(out, "%s%s %s", i ? ", " : "",
+        mgb_say(out, "%s%s %s", i ? ", " : "",
                 mgb_device_format(name, c->topology->devices[c->plan->uses[i].device].name),
                 mgb_format_bytes(bytes, sizeof bytes, c->plan->uses[i].peak_bytes));
     }
@@ -99,7 +99,7 @@ static void surroundings_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     char text[512];
     mgb_cli_libraries_write(text, sizeof text, c->backend);
-    fprintf(out, "%-11smgbench " MGB_VERSION "%s%s\n", "versions", *text ? ", " : "", text);
+    mgb_say(out, "%-11smgbench " MGB_VERSION "%s%s\n", "versions", *text ? ", " : "", text);
     mgb_cli_clocks_write(text, sizeof text);
     line_print(out, "clocks", text);
 }
@@ -108,13 +108,13 @@ static void lines_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     model_print(out, c->request);
     line_print(out, "data", *c->request->data ? c->request->data : "random");
-    fprintf(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
+    mgb_say(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
     if (!c->brief)
         surroundings_print(out, c);
     devices_print(out, c);
     batch_print(out, c->effective);
     placement_print(out, c);
-    fprintf(out, "%-11s%s, lr %g; seed %" PRIu64 "\n", "training",
+    mgb_say(out, "%-11s%s, lr %g; seed %" PRIu64 "\n", "training",
             mgb_optimizer_name(c->request->optimizer.kind), (double)c->request->optimizer.lr,
             c->request->seed);
     if (!c->brief)
@@ -132,11 +132,11 @@ static void wrapped_print(FILE *out, const char *line, int width)
         snprintf(word, sizeof word, "%.*s", length, line + gap);
         int columns = mgb_text_width(word);
         if (length > 0 && column > INDENT && width > 0 && column + gap + columns > width) {
-            fprintf(out, "\n%*s", INDENT, "");
+            mgb_say(out, "\n%*s", INDENT, "");
             column = INDENT;
             gap = 0, line += strspn(line, " ");
         }
-        fprintf(out, "%*s%.*s", gap, "", length, line + gap);
+        mgb_say(out, "%*s%.*s", gap, "", length, line + gap);
         column += gap + columns;
         line += gap + length;
     }

@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
+#include "app/script/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,10 +57,10 @@ static void symptom_take(void *context, const struct mgb_symptom *symptom)
     if (report->in->quiet && symptom->level == MGB_SYMPTOM_OK)
         return;
     const char *color = report->in->color ? level_color(symptom->level) : "";
-    printf("%s%-4s%s  %-15s  %s\n", color, level_name(symptom->level), *color ? "\033[0m" : "",
-           symptom->what, symptom->text);
+    printf("%s%-4s%s", color, level_name(symptom->level), *color ? "\033[0m" : "");
+    mgb_say(stdout, "  %-15s  %s\n", symptom->what, symptom->text);
     if (symptom->mend)
-        printf("%23s%s\n", "-> ", symptom->mend);
+        mgb_say(stdout, "%23s%s\n", "-> ", symptom->mend);
 }
 
 static bool stop_asked(void *context)

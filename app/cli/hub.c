@@ -2,6 +2,7 @@
 #include "app/cli/hub.h"
 #include "app/cli/progress.h"
 #include "app/script/paths.h"
+#include "app/script/terminal.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void warning_show(void *context, const char *line)
     const struct mgb_cli_hub *hub = context;
     mgb_cli_progress_clear();
     fflush(stdout);
-    fprintf(stderr, "%s: warning: %s\n", hub->in->program, line);
+    mgb_say(stderr, "%s: warning: %s\n", hub->in->program, line);
 }
 
 static void point_tell(void *context, const char *point)
@@ -128,7 +129,7 @@ static void process_end(void *context, const char *message)
 {
     const struct mgb_cli_hub *hub = context;
     mgb_cli_progress_clear();
-    fprintf(stderr, "%s: %s\n", hub->in->program, message);
+    mgb_say(stderr, "%s: %s\n", hub->in->program, message);
     fflush(NULL);
     kill(getpid(), SIGKILL);
     _exit(MGB_EXIT_FAILED);

@@ -1,6 +1,7 @@
 /* mgbench merge: runs of several machines in one file. */
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "app/script/terminal.h"
 #include "db/merge.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -51,11 +52,11 @@ static void counts_tell(const char *file, const struct mgb_merge_counts *c)
                   {c->baselines_kept, "baselines kept as they are"},
                   {c->noise_floors, "noise floors"},
                   {c->machines, "machines"}};
-    printf("%s: %lld runs, %lld segments, %lld steps", file, (long long)c->runs,
-           (long long)c->segments, (long long)c->steps);
+    mgb_say(stdout, "%s: %lld runs, %lld segments, %lld steps", file, (long long)c->runs,
+            (long long)c->segments, (long long)c->steps);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].count)
-            printf(", %lld %s", (long long)others[i].count, others[i].what);
+            mgb_say(stdout, ", %lld %s", (long long)others[i].count, others[i].what);
     putchar('\n');
 }
 

@@ -1,8 +1,9 @@
 /* mgbench note: a remark on a run, which show prints. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
+#include "app/script/terminal.h"
+#include "db/name.h"
 #include "db/select.h"
-#include <string.h>
 
 static const struct mgb_example examples[] = {
     {"mgbench note last 'after the driver update'", "keeps with the newest run why it was made"},
@@ -12,14 +13,13 @@ static enum mgb_status note_put(const struct mgb_invocation *in, struct mgb_read
                                 struct mgb_store *store)
 {
     struct mgb_selection runs;
-    if (!in->words[1][strspn(in->words[1], " \t\n")])
-        return mgb_fail(MGB_INVALID, "note: the text is empty");
+    MGB_TRY(mgb_note_check("note", in->words[1]));
     MGB_TRY(mgb_select(&runs, reader, in->words[0]));
     enum mgb_status status = MGB_OK;
     for (size_t i = 0; status == MGB_OK && i < runs.count; i++) {
         status = mgb_store_put_note(store, runs.segments[i].run, in->words[1]);
         if (status == MGB_OK && !in->quiet)
-            printf("run %lld: noted\n", (long long)runs.segments[i].run);
+            mgb_say(stdout, "run %lld: noted\n", (long long)runs.segments[i].run);
     }
     mgb_selection_done(&runs);
     return status;

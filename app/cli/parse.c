@@ -5,6 +5,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
 #include "app/cli/later.h"
+#include "app/script/terminal.h"
 #include "app/session/hub.h"
 #include <mgb/text.h>
 #include <stdarg.h>
@@ -44,7 +45,7 @@ int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *form
     va_start(args, format);
     mgb_cli_progress_clear();
     fprintf(stderr, "%s: ", in->program);
-    vfprintf(stderr, format, args);
+    mgb_say_list(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
     return code;

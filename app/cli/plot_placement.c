@@ -88,7 +88,8 @@ static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
         fprintf(out, ". One GPU with %lld examples: %s ms", (long long)single->global_batch,
                 mgb_plot_number(number, single->ms));
     chart->failed = fclose(out) != 0 || chart->failed;
-    chart->title = text;
+    mgb_picture_say(&chart->title, &chart->failed, "%s", text ? text : "");
+    free(text);
     free(prefix);
 }
 

@@ -148,7 +148,8 @@ static void scaling_title(struct scaling *s, const struct plot_cell *any)
                 (long long)(is_weak(any) ? any->batch_per_gpu : any->global_batch));
         answer_print(out, s);
         s->chart->failed = fclose(out) != 0 || s->chart->failed;
-        s->chart->title = text;
+        mgb_picture_say(&s->chart->title, &s->chart->failed, "%s", text ? text : "");
+        free(text);
     }
     free(prefix);
 }

@@ -24,9 +24,9 @@ void mgb_cli_progress_show(const char *line)
         fflush(stdout);
     mgb_cli_progress_clear();
     if (stays)
-        fprintf(stderr, "%s", line);
+        mgb_line_print(stderr, line, strlen(line));
     else if (*line) /* the last column stays free: some terminals wrap there */
-        fprintf(stderr, "%.*s", mgb_text_fit(line, width > 1 ? width - 1 : 79), line);
+        mgb_line_print(stderr, line, (size_t)mgb_text_fit(line, width > 1 ? width - 1 : 79));
     fflush(stderr);
     atomic_store(&shown, *line && !stays);
 }

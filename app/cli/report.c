@@ -1,7 +1,9 @@
 /* mgbench report: one page of HTML that tells everything by itself. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/report_page.h"
+#include "app/script/terminal.h"
 #include "db/export_file.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +37,8 @@ static enum mgb_status page_write(struct report *report, const char *path)
     MGB_TRY(mgb_export_file_open(&file, path));
     report->out = file.out;
     enum mgb_status status = report_page(report);
+    if (status == MGB_OK && mgb_interrupt_asked())
+        status = mgb_fail(MGB_INTERRUPTED, "writing a report was interrupted");
     if (status == MGB_OK)
         status = mgb_export_file_commit(&file);
     snprintf(message, sizeof message, "%s", mgb_message_get());
@@ -72,7 +76,8 @@ static char *title_make(const struct mgb_invocation *in, const struct plot_cells
 static enum mgb_status report_make(const struct mgb_invocation *in, const char *database,
                                    const char *words, const char *command)
 {
-    struct report report = {.database = database, .words = words, .command = command};
+    struct report report = {
+        .in = in, .database = database, .words = words, .command = command};
     struct plot_cells cells;
     char *path = NULL, *title = NULL;
     MGB_TRY(mgb_reader_open(&report.reader, database));
@@ -87,7 +92,7 @@ static enum mgb_status report_make(const struct mgb_invocation *in, const char *
         if (status == MGB_OK)
             status = page_write(&report, path);
         if (status == MGB_OK)
-            printf("%s\n", path);
+            mgb_say(stdout, "%s\n", path);
         plot_cells_done(&cells);
     }
     free(path);
@@ -111,6 +116,11 @@ static int report_run(struct mgb_invocation *in)
     free(database);
     free(words);
     free(command);
+    if (status == MGB_INTERRUPTED)
+        return in->quiet ? MGB_EXIT_INTERRUPTED
+                         : mgb_cli_complain(in, MGB_EXIT_INTERRUPTED,
+                                            "report: interrupted; no page was written, an older "
+                                            "one is as it was");
     return status == MGB_OK ? MGB_EXIT_OK
                             : mgb_cli_complain(in, mgb_cli_refusal_code(status), "report: %s",
                                                mgb_message_get());

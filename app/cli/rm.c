@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
+#include "app/script/terminal.h"
 #include "db/keep.h"
 #include "db/select.h"
 #include <errno.h>
@@ -60,7 +61,7 @@ static enum mgb_status run_show(void *context, const struct mgb_value *values, i
     shown->doomed->segments += values[1].integer;
     shown->doomed->steps += values[2].integer;
     if (shown->show)
-        fprintf(stderr, "  run %lld: %s on %s, %s, %lld steps, %s%s%s\n",
+        mgb_say(stderr, "  run %lld: %s on %s, %s, %lld steps, %s%s%s\n",
                 (long long)values[0].integer, mgb_value_text(&values[3]),
                 mgb_value_text(&values[4]), mgb_value_text(&values[5]),
                 (long long)values[2].integer, mgb_value_text(&values[6]),
@@ -92,7 +93,7 @@ static enum mgb_status runs_show(struct doomed *doomed, struct mgb_reader *reade
         MGB_TRY(mgb_query_run(reader, ask, &value, 1, &sink));
     }
     if (!in->quiet && doomed->count > SHOWN_RUNS)
-        fprintf(stderr, "  and %zu more\n", doomed->count - SHOWN_RUNS);
+        mgb_say(stderr, "  and %zu more\n", doomed->count - SHOWN_RUNS);
     return MGB_OK;
 }
 
@@ -125,7 +126,7 @@ static int consent_get(const struct mgb_invocation *in, const struct doomed *doo
             in, MGB_EXIT_USAGE,
             "rm: deleting %zu %s with %lld steps takes --yes where nobody can be asked",
             doomed->count, doomed->count == 1 ? "run" : "runs", (long long)doomed->steps);
-    fprintf(stderr, "delete %zu %s with %lld steps from %s? [y/N] ", doomed->count,
+    mgb_say(stderr, "delete %zu %s with %lld steps from %s? [y/N] ", doomed->count,
             doomed->count == 1 ? "run" : "runs", (long long)doomed->steps, database);
     fflush(stderr);
     if (answer_is_yes())
@@ -156,9 +157,9 @@ static int rm_with(const struct mgb_invocation *in, struct doomed *doomed, const
         status = mgb_keep_delete(database, doomed->runs, doomed->count, NULL);
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
-    printf("deleted %zu %s, %lld %s, %lld steps\n", doomed->count,
-           doomed->count == 1 ? "run" : "runs", (long long)doomed->segments,
-           doomed->segments == 1 ? "segment" : "segments", (long long)doomed->steps);
+    mgb_say(stdout, "deleted %zu %s, %lld %s, %lld steps\n", doomed->count,
+            doomed->count == 1 ? "run" : "runs", (long long)doomed->segments,
+            doomed->segments == 1 ? "segment" : "segments", (long long)doomed->steps);
     if (!in->quiet && isatty(STDERR_FILENO))
         fputs("the disk they took is given back by mgbench vacuum\n", stderr);
     return MGB_EXIT_OK;

@@ -1,6 +1,7 @@
 /* mgbench runs: what was run, newest first, a line each. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
+#include "app/script/terminal.h"
 #include "db/select.h"
 #include <math.h>
 #include <stdlib.h>
@@ -73,8 +74,9 @@ static const char *const column_names[COLUMNS] = {
     "log_complete",  "throttled",    "outcome",        "tags",       "baseline", "baseline_run",
     "baseline_ms",   "ratio"};
 
-/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
- * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
+/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says
+ * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen
+ * first, so that only theirs is looked up. */
 #define RUNS_SQL(segments, outcome)                                                                \
     "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options, "   \
     "r.machine_id,"                                                                                \
@@ -140,7 +142,8 @@ static bool is_false(const struct mgb_value *value)
     return value->kind == MGB_VALUE_INT && value->integer == 0;
 }
 
-/* Short, so that a line fits on a screen: the hour of today, the day of this year, or year and month. */
+/* Short, so that a line fits on a screen: the hour of today, the day of this year, or year and
+ * month. */
 static void when_write(char *out, size_t size, int64_t ms)
 {
     time_t at = (time_t)(ms / 1000), now = time(NULL);
@@ -166,7 +169,8 @@ static void baseline_note(struct listing *l, const struct mgb_value *v)
     char line[96], ms[40];
     if (v[RATIO].kind != MGB_VALUE_REAL)
         return;
-    snprintf(line, sizeof line, "%.40s (run %lld: %s ms a step)", mgb_value_text(&v[BASELINE]),
+    snprintf(line, sizeof line, "%.*s (run %lld: %s ms a step)",
+             mgb_text_fit(mgb_value_text(&v[BASELINE]), 40), mgb_value_text(&v[BASELINE]),
              (long long)v[BASELINE_RUN].integer,
              mgb_table_number(ms, v[BASELINE_MS].real, MGB_TABLE_TEXT));
     for (int i = 0; i < l->used_count; i++)
@@ -184,7 +188,8 @@ static void line_add(struct listing *l, const struct mgb_value *v, const char *o
     mgb_table_add_figure(l->table, text);
     when_write(text, sizeof text, v[STARTED_MS].integer);
     mgb_table_add_text(l->table, text);
-    snprintf(text, sizeof text, "%.12s", mgb_value_text(&v[MODEL]));
+    snprintf(text, sizeof text, "%.*s", mgb_text_fit(mgb_value_text(&v[MODEL]), 12),
+             mgb_value_text(&v[MODEL]));
     mgb_table_add_text(l->table, text);
     mgb_table_add_text(l->table, mgb_value_text(&v[BACKEND]));
     snprintf(text, sizeof text, v[GPUS].kind == MGB_VALUE_INT ? "%lldx%lld" : "-",
@@ -305,10 +310,10 @@ static enum mgb_status columns_take(void *context, const struct mgb_value *v, in
 static void foot_print(const struct listing *l)
 {
     for (int i = 0; i < l->used_count; i++)
-        printf("%s%s\n", i ? "       " : "\nratio: time an example over that of baseline ",
-               l->used[i]);
+        mgb_say(stdout, "%s%s\n", i ? "       " : "\nratio: time an example over that of baseline ",
+                l->used[i]);
     if (l->shown == 0 && !l->in->quiet)
-        fprintf(stderr, "%s: no run is like that; mgbench runs --last all lists every one\n",
+        mgb_say(stderr, "%s: no run is like that; mgbench runs --last all lists every one\n",
                 l->in->program);
 }
 

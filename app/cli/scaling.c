@@ -2,6 +2,7 @@
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/cli/scaling_points.h"
+#include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,10 +157,10 @@ static enum mgb_status view_print(const struct view *view, const struct mgb_scal
     }
     enum mgb_status status = MGB_OK;
     if (rows > 0) {
-        printf("%s\n", title);
+        mgb_say(stdout, "%s\n", title);
         status = mgb_table_print(table, MGB_TABLE_TEXT, stdout);
     } else
-        printf("%s\n", otherwise);
+        mgb_say(stdout, "%s\n", otherwise);
     mgb_table_free(table);
     return status;
 }
@@ -177,10 +178,10 @@ static enum mgb_status group_print(const struct mgb_scaled_list *list, const str
     static const struct view efficiency = {11, names, every_point, efficiency_add};
     static const struct view split = {10, split_names, has_split, split_add};
     static const struct view exchange = {7, exchange_names, has_exchange, exchange_add};
-    printf("%s on %s, backend %s%s\n\n", one->model, one->machine, one->backend,
-           one->simulated                      ? ": simulated"
-           : strcmp(one->backend, "host") == 0 ? ": /gpu:N are CPU devices"
-                                               : "");
+    mgb_say(stdout, "%s on %s, backend %s%s\n\n", one->model, one->machine, one->backend,
+            one->simulated                      ? ": simulated"
+            : strcmp(one->backend, "host") == 0 ? ": /gpu:N are CPU devices"
+                                                : "");
     MGB_TRY(view_print(&efficiency, list, one->group,
                        "efficiency, 1 is ideal; \"1 GPU ms\" is what it is against\n"
                        "  " MGB_SCALING_WEAK_TEXT "\n  " MGB_SCALING_STRONG_TEXT

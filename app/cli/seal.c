@@ -1,6 +1,7 @@
 /* mgbench seal: the results as one file that may lie read-only. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/script/terminal.h"
 #include "db/keep.h"
 #include <mgb/text.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static int seal_run(struct mgb_invocation *in)
                    : mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     const char *file = copy ? copy : database;
     if (code == MGB_EXIT_OK && !in->quiet)
-        printf("%s: %s in one file\n", file,
-               mgb_format_bytes(size, sizeof size, mgb_keep_size(file)));
+        mgb_say(stdout, "%s: %s in one file\n", file,
+                mgb_format_bytes(size, sizeof size, mgb_keep_size(file)));
     free(database);
     return code;
 }

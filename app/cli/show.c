@@ -3,6 +3,7 @@
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/cli/show_sections.h"
+#include "app/script/terminal.h"
 #include "db/select.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,14 @@ static void pair_print(const char *name, const struct mgb_value *value)
     char number[40];
     switch (value->kind) {
     case MGB_VALUE_INT:
-        printf("  %-22s  %lld\n", name, (long long)value->integer);
+        mgb_say(stdout, "  %-22s  %lld\n", name, (long long)value->integer);
         break;
     case MGB_VALUE_REAL:
-        printf("  %-22s  %s\n", name, mgb_table_number(number, value->real, MGB_TABLE_TEXT));
+        mgb_say(stdout, "  %-22s  %s\n", name,
+                mgb_table_number(number, value->real, MGB_TABLE_TEXT));
         break;
     case MGB_VALUE_TEXT:
-        printf("  %-22s  %s\n", name, value->text);
+        mgb_say(stdout, "  %-22s  %s\n", name, value->text);
         break;
     case MGB_VALUE_NULL:
     case MGB_VALUE_BLOB:
@@ -80,7 +82,7 @@ static void pair_print(const char *name, const struct mgb_value *value)
 static enum mgb_status text_row_add(struct showing *s, const struct mgb_value *v, int count)
 {
     if (s->rows == 1)
-        printf("%s%s\n", s->section == mgb_show_sections ? "" : "\n", s->section->title);
+        mgb_say(stdout, "%s%s\n", s->section == mgb_show_sections ? "" : "\n", s->section->title);
     switch (s->section->kind) {
     case MGB_SHOW_WIDE:
         for (int i = 0; i < count; i++)
@@ -152,7 +154,7 @@ static enum mgb_status show_ask(const struct mgb_invocation *in, struct mgb_read
         status = mgb_table_print(s.csv, in->format, stdout);
     mgb_table_free(s.csv);
     if (status == MGB_OK && more > 0 && !in->quiet)
-        fprintf(stderr, "%s: the first of %zu runs; mgbench runs lists them\n", in->program,
+        mgb_say(stderr, "%s: the first of %zu runs; mgbench runs lists them\n", in->program,
                 more + 1);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/script.h"
 #include "app/script/mgb_lua_sweep_file.h"
+#include "app/script/terminal.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ line_tell(const struct sweep_job *job, const char *format, ...)
         return;
     mgb_cli_progress_clear();
     fflush(stdout);
-    fprintf(stderr, "%s: ", job->in->program);
+    mgb_say(stderr, "%s: ", job->in->program);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    mgb_say_list(stderr, format, args);
     va_end(args);
     fputc('\n', stderr);
 }

@@ -1,8 +1,9 @@
 /* mgbench tag: labels on runs. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
+#include "app/script/terminal.h"
+#include "db/name.h"
 #include "db/select.h"
-#include <string.h>
 
 static const struct mgb_flag flags[] = {{"--remove", NULL, "take the tags off instead", false},
                                         {NULL, NULL, NULL, false}};
@@ -21,8 +22,8 @@ static enum mgb_status tags_put(const struct mgb_invocation *in, struct mgb_stor
         MGB_TRY(remove ? mgb_store_delete_tag(store, run, in->words[i])
                        : mgb_store_put_tag(store, run, in->words[i]));
         if (!in->quiet)
-            printf("run %lld: %s %s\n", (long long)run, remove ? "no longer" : "tagged",
-                   in->words[i]);
+            mgb_say(stdout, "run %lld: %s %s\n", (long long)run, remove ? "no longer" : "tagged",
+                    in->words[i]);
     }
     return MGB_OK;
 }
@@ -31,8 +32,9 @@ static enum mgb_status tag_put(const struct mgb_invocation *in, struct mgb_reade
                                struct mgb_store *store)
 {
     struct mgb_selection runs;
-    for (int i = 1; i < in->word_count; i++)
-        MGB_TRY(mgb_cli_name_check("tag", in->words[i]));
+    bool remove = mgb_cli_find_flag(in, "--remove") != NULL; /* whatever came by a merge */
+    for (int i = 1; i < in->word_count && !remove; i++)
+        MGB_TRY(mgb_name_check("tag", in->words[i]));
     MGB_TRY(mgb_select(&runs, reader, in->words[0]));
     enum mgb_status status = MGB_OK;
     for (size_t i = 0; status == MGB_OK && i < runs.count; i++)

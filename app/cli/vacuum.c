@@ -1,6 +1,7 @@
 /* mgbench vacuum: the disk that deleted runs took is given back. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/script/terminal.h"
 #include "db/keep.h"
 #include <mgb/text.h>
 #include <stdlib.h>
@@ -12,9 +13,9 @@ static int sizes_print(const struct mgb_invocation *in, const char *database,
     struct mgb_table *table;
     char before[32], after[32];
     if (in->format == MGB_TABLE_TEXT) {
-        printf("%s: %s (%lld bytes) before, %s (%lld bytes) now\n", database,
-               mgb_format_bytes(before, sizeof before, sizes->before), (long long)sizes->before,
-               mgb_format_bytes(after, sizeof after, sizes->after), (long long)sizes->after);
+        mgb_say(stdout, "%s: %s (%lld bytes) before, %s (%lld bytes) now\n", database,
+                mgb_format_bytes(before, sizeof before, sizes->before), (long long)sizes->before,
+                mgb_format_bytes(after, sizeof after, sizes->after), (long long)sizes->after);
         return MGB_EXIT_OK;
     }
     if (mgb_table_make(&table, 3, names) != MGB_OK)

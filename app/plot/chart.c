@@ -1,6 +1,7 @@
 /* Building pictures. See chart.h. */
 #include "app/plot/chart.h"
 #include <math.h>
+#include <mgb/text.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,23 @@ void mgb_picture_done(struct mgb_picture *picture)
     *picture = (struct mgb_picture){0};
 }
 
+/* As it can be shown: names come from results files of others too. NULL: memory is out. */
+static char *text_copy(const char *text)
+{
+    size_t left = strlen(text), used = 1;
+    char *copy = malloc(left * 4 + MGB_CHARACTER_SHOWN), *to = copy;
+    for (; copy && left > 0; text += used, left -= used)
+        if (*text == '\n') {
+            *to++ = '\n';
+            used = 1;
+        } else {
+            to += mgb_character_show(to, &used, text, left);
+        }
+    if (copy)
+        *to = '\0';
+    return copy;
+}
+
 void mgb_picture_say(char **text, bool *failed, const char *format, ...)
 {
     va_list arguments;
@@ -56,9 +74,10 @@ void mgb_picture_say(char **text, bool *failed, const char *format, ...)
     if (vasprintf(&made, format, arguments) < 0)
         made = NULL;
     va_end(arguments);
-    *failed = *failed || !made;
     free(*text);
-    *text = made;
+    *text = made ? text_copy(made) : NULL;
+    *failed = *failed || !*text;
+    free(made);
 }
 
 /* Room for one more in a list of `count` elements, which grows by doubling. NULL: memory is out. */
@@ -105,7 +124,7 @@ void mgb_picture_align(struct mgb_picture *picture)
 
 int mgb_chart_add_category(struct mgb_chart *chart, const char *label)
 {
-    char *copy = strdup(label);
+    char *copy = text_copy(label);
     char **list = list_grow(chart->categories, chart->category_count, sizeof *list);
     if (list)
         chart->categories = list;
@@ -120,7 +139,7 @@ int mgb_chart_add_category(struct mgb_chart *chart, const char *label)
 
 int mgb_chart_add_series(struct mgb_chart *chart, const char *label)
 {
-    char *copy = strdup(label);
+    char *copy = text_copy(label);
     struct mgb_chart_series *list = list_grow(chart->series, chart->series_count, sizeof *list);
     if (list)
         chart->series = list;
@@ -167,7 +186,7 @@ void mgb_chart_add_ideal(struct mgb_chart *chart, const char *label, double x, d
 void mgb_chart_add_mark(struct mgb_chart *chart, enum mgb_mark_kind kind, double x, double y,
                         const char *label)
 {
-    char *copy = strdup(label);
+    char *copy = text_copy(label);
     struct mgb_chart_mark *list = list_grow(chart->marks, chart->mark_count, sizeof *list);
     if (list)
         chart->marks = list;

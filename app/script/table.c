@@ -2,6 +2,7 @@
 #include "app/script/table_private.h"
 #include "app/script/terminal.h"
 #include <math.h>
+#include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,11 +63,21 @@ static void cell_add(struct mgb_table *table, struct table_cell cell)
     table->cells[table->count++] = cell;
 }
 
+void mgb_table_add_bytes(struct mgb_table *table, const char *text, size_t size)
+{
+    char *copy = text ? malloc(size + 1) : NULL;
+    table->failed = table->failed || (text && !copy);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+    }
+    cell_add(table, (struct table_cell){
+                        .kind = copy ? CELL_TEXT : CELL_EMPTY, .text = copy, .size = size});
+}
+
 void mgb_table_add_text(struct mgb_table *table, const char *text)
 {
-    char *copy = text ? strdup(text) : NULL;
-    table->failed = table->failed || (text && !copy);
-    cell_add(table, (struct table_cell){.kind = copy ? CELL_TEXT : CELL_EMPTY, .text = copy});
+    mgb_table_add_bytes(table, text, text ? strlen(text) : 0);
 }
 
 void mgb_table_add_figure(struct mgb_table *table, const char *text)
@@ -120,8 +131,8 @@ char *mgb_table_number(char out[40], double value, enum mgb_table_format format)
     return out;
 }
 
-const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
-                                char small[40])
+static const char *cell_word(const struct table_cell *cell, enum mgb_table_format format,
+                             char small[40])
 {
     switch (cell->kind) {
     case CELL_EMPTY:
@@ -144,6 +155,19 @@ const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_fo
     return "";
 }
 
+static bool cell_is_text(const struct table_cell *cell)
+{
+    return cell->kind == CELL_TEXT || cell->kind == CELL_FIGURE;
+}
+
+const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
+                                char small[40], size_t *size)
+{
+    const char *text = cell_word(cell, format, small);
+    *size = cell_is_text(cell) ? cell->size : strlen(text);
+    return text;
+}
+
 const struct table_cell *mgb_table_cell_at(const struct mgb_table *table, size_t row, int column)
 {
     static const struct table_cell empty = {.kind = CELL_EMPTY};
@@ -157,19 +181,22 @@ size_t mgb_table_row_count(const struct mgb_table *table)
     return (table->count + columns - 1) / columns;
 }
 
-static void csv_field_print(FILE *out, const char *text, bool first)
+static void csv_field_print(FILE *out, const char *text, size_t size, bool first)
 {
+    bool quoted = false;
     if (!first)
         fputc(',', out);
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
+    for (size_t i = 0; i < size && !quoted; i++)
+        quoted = text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
+    if (!quoted) {
+        fwrite(text, 1, size, out);
         return;
     }
     fputc('"', out);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"')
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"')
             fputc('"', out);
-        fputc(*c, out);
+        fputc(text[i], out);
     }
     fputc('"', out);
 }
@@ -177,30 +204,37 @@ static void csv_field_print(FILE *out, const char *text, bool first)
 static void csv_print(const struct mgb_table *table, FILE *out)
 {
     for (int i = 0; i < table->columns; i++)
-        csv_field_print(out, table->names[i], i == 0);
+        csv_field_print(out, table->names[i], strlen(table->names[i]), i == 0);
     fputs("\r\n", out);
     for (size_t row = 0; row < mgb_table_row_count(table); row++) {
         char small[40];
-        for (int i = 0; i < table->columns; i++)
-            csv_field_print(
-                out, mgb_table_cell_text(mgb_table_cell_at(table, row, i), MGB_TABLE_CSV, small),
-                i == 0);
+        for (int i = 0; i < table->columns; i++) {
+            size_t size;
+            const char *text =
+                mgb_table_cell_text(mgb_table_cell_at(table, row, i), MGB_TABLE_CSV, small, &size);
+            csv_field_print(out, text, size, i == 0);
+        }
         fputs("\r\n", out);
     }
 }
 
-static void json_string_print(FILE *out, const char *text)
+static void json_string_print(FILE *out, const char *text, size_t size)
 {
     static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     fputc('"', out);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        const char *escape = strchr(escapes, *c);
-        if (escape)
+    for (size_t used; size > 0; text += used, size -= used) {
+        uint32_t point;
+        const char *escape = *text ? strchr(escapes, *text) : NULL;
+        size_t length = mgb_character_read(&point, text, size);
+        used = length ? length : 1;
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (escape)
             fprintf(out, "\\%c", letters[escape - escapes]);
-        else if (*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
+        else if (point < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)point);
         else
-            fputc(*c, out);
+            fwrite(text, 1, length, out);
     }
     fputc('"', out);
 }
@@ -211,12 +245,13 @@ static void json_print(const struct mgb_table *table, FILE *out)
         char small[40];
         for (int i = 0; i < table->columns; i++) {
             const struct table_cell *cell = mgb_table_cell_at(table, row, i);
+            size_t size;
             fputc(i == 0 ? '{' : ',', out);
-            json_string_print(out, table->names[i]);
+            json_string_print(out, table->names[i], strlen(table->names[i]));
             fputc(':', out);
-            const char *text = mgb_table_cell_text(cell, MGB_TABLE_JSON, small);
-            if (cell->kind == CELL_TEXT || cell->kind == CELL_FIGURE)
-                json_string_print(out, text);
+            const char *text = mgb_table_cell_text(cell, MGB_TABLE_JSON, small, &size);
+            if (cell_is_text(cell))
+                json_string_print(out, text, size);
             else
                 fputs(text, out);
         }

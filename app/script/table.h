@@ -1,5 +1,6 @@
 /* The one table printer: aligned text for people, CSV (RFC 4180) and JSON lines for programs. No Lua here. Numbers print
- * with a point in any locale; what is not there is "-", an empty field or null. */
+ * with a point in any locale; what is not there is "-", an empty field or null. People see controls and bytes that are no
+ * UTF-8 as \x1b; CSV keeps a text exactly, JSON all but such bytes. */
 #ifndef MGB_APP_SCRIPT_TABLE_H
 #define MGB_APP_SCRIPT_TABLE_H
 
@@ -19,6 +20,8 @@ void mgb_table_clear(struct mgb_table *table); /* takes all rows out, keeps the 
 /* Each adds the next cell, row by row from the left. Texts are copied; NULL is an empty cell. Memory running out is
  * remembered and told by mgb_table_print. */
 void mgb_table_add_text(struct mgb_table *table, const char *text);
+void mgb_table_add_bytes(struct mgb_table *table, const char *text,
+                         size_t size); /* a text that may have zeros inside */
 void mgb_table_add_figure(struct mgb_table *table,
                           const char *text); /* aligned as a number, printed as it is */
 void mgb_table_add_integer(struct mgb_table *table, long long value);

@@ -22,6 +22,7 @@ struct table_cell {
         double number;
         bool boolean;
     };
+    size_t size; /* bytes of `text` */
 };
 
 struct mgb_table {
@@ -34,8 +35,8 @@ struct mgb_table {
 
 size_t mgb_table_row_count(const struct mgb_table *table);
 const struct table_cell *mgb_table_cell_at(const struct mgb_table *table, size_t row, int column);
-/* The cell without quoting, in `small` or borrowed. */
+/* The cell without quoting, in `small` or borrowed; it may have zeros inside. */
 const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
-                                char small[40]);
+                                char small[40], size_t *size);
 
 #endif

@@ -13,9 +13,27 @@ struct layout {
     int gap; /* blanks between columns */
 };
 
-static const char *text_at(const struct mgb_table *table, size_t row, int column, char small[40])
+struct shown { /* of a cell or a name; it may have zeros inside */
+    const char *text;
+    size_t size;
+};
+
+static struct shown text_at(const struct mgb_table *table, size_t row, int column, char small[40])
 {
-    return mgb_table_cell_text(mgb_table_cell_at(table, row, column), MGB_TABLE_TEXT, small);
+    struct shown shown;
+    shown.text = mgb_table_cell_text(mgb_table_cell_at(table, row, column), MGB_TABLE_TEXT, small,
+                                     &shown.size);
+    return shown;
+}
+
+static struct shown name_at(const struct mgb_table *table, int column)
+{
+    return (struct shown){table->names[column], strlen(table->names[column])};
+}
+
+static int shown_width(struct shown shown)
+{
+    return mgb_bytes_width(shown.text, shown.size);
 }
 
 static bool column_is_numeric(const struct mgb_table *table, int column)
@@ -31,9 +49,9 @@ static bool column_is_numeric(const struct mgb_table *table, int column)
 static int column_width(const struct mgb_table *table, int column)
 {
     char small[40];
-    int width = mgb_text_width(table->names[column]);
+    int width = shown_width(name_at(table, column));
     for (size_t row = 0; row < mgb_table_row_count(table); row++) {
-        int w = mgb_text_width(text_at(table, row, column, small));
+        int w = shown_width(text_at(table, row, column, small));
         width = w > width ? w : width;
     }
     return width;
@@ -42,25 +60,21 @@ static int column_width(const struct mgb_table *table, int column)
 static bool column_is_constant(const struct mgb_table *table, int column)
 {
     char first[40], small[40];
-    const char *wanted = text_at(table, 0, column, first);
-    for (size_t row = 1; row < mgb_table_row_count(table); row++)
-        if (strcmp(text_at(table, row, column, small), wanted) != 0)
+    struct shown wanted = text_at(table, 0, column, first);
+    for (size_t row = 1; row < mgb_table_row_count(table); row++) {
+        struct shown other = text_at(table, row, column, small);
+        if (other.size != wanted.size || memcmp(other.text, wanted.text, wanted.size) != 0)
             return false;
+    }
     return true;
 }
 
-static void plain_print(FILE *out, const char *text)
-{
-    for (const char *c = text; *c; c++)
-        fputc(*c == '\n' || *c == '\r' || *c == '\t' ? ' ' : *c, out);
-}
-
 /* One cell with `gap` blanks before it; nothing after the last one, so that lines have no trailing blanks. */
-static void padded_print(FILE *out, const char *text, int width, bool right, int gap, bool last)
+static void padded_print(FILE *out, struct shown shown, int width, bool right, int gap, bool last)
 {
-    int pad = width - mgb_text_width(text);
+    int pad = width - shown_width(shown);
     fprintf(out, "%*s", gap + (right ? pad : 0), "");
-    plain_print(out, text);
+    mgb_bytes_print(out, shown.text, shown.size);
     if (!right && !last)
         fprintf(out, "%*s", pad, "");
 }
@@ -72,9 +86,9 @@ static void block_print(const struct layout *l, int first, int end, bool named, 
     for (size_t line = 0; line <= mgb_table_row_count(l->table); line++) {
         for (int i = named ? -1 : first; i < end; i = i < 0 ? first : i + 1) {
             int column = l->shown[i < 0 ? 0 : i];
-            const char *text =
-                line == 0 ? l->table->names[column] : text_at(l->table, line - 1, column, small);
-            padded_print(out, text, l->widths[column], l->right[column],
+            struct shown shown =
+                line == 0 ? name_at(l->table, column) : text_at(l->table, line - 1, column, small);
+            padded_print(out, shown, l->widths[column], l->right[column],
                          (named ? i < 0 : i == first) ? 0 : l->gap, i + 1 == end);
         }
         fputc('\n', out);
@@ -100,11 +114,13 @@ static void constants_print(struct layout *l, int width, FILE *out)
             l->shown[kept++] = column;
             continue;
         }
-        const char *name = l->table->names[column], *text = text_at(l->table, 0, column, small);
-        int own = mgb_text_width(name) + 1 + mgb_text_width(text);
+        struct shown name = name_at(l->table, column), shown = text_at(l->table, 0, column, small);
+        int own = shown_width(name) + 1 + shown_width(shown);
         bool fits = used == 0 || used + 2 + own <= width;
-        fprintf(out, "%s%s ", used == 0 ? "" : fits ? ", " : ",\n", name);
-        plain_print(out, text);
+        fputs(used == 0 ? "" : fits ? ", " : ",\n", out);
+        mgb_bytes_print(out, name.text, name.size);
+        fputc(' ', out);
+        mgb_bytes_print(out, shown.text, shown.size);
         used = used == 0 || !fits ? own : used + 2 + own;
     }
     if (used > 0)

@@ -187,6 +187,49 @@ static void a_full_disk_is_told(void **state)
     mgb_table_free(table);
 }
 
+/* Everything that a terminal would obey, and what no reader of UTF-8 takes. */
+static const char hostile[] = "a\x1b]0;b\a\r\b\x7f\xc2\x9b"
+                              "2J\xe2\x80\xae \xff\xc3\0z";
+
+static char *hostile_print(enum mgb_table_format format)
+{
+    char *chars = NULL;
+    size_t size;
+    struct mgb_table *table;
+    FILE *out = open_memstream(&chars, &size);
+    assert_int_equal(mgb_table_make(&table, 2, (const char *const[]){"n\x1b", "after"}), MGB_OK);
+    mgb_table_add_bytes(table, hostile, sizeof hostile - 1);
+    mgb_table_add_text(table, "x");
+    assert_int_equal(mgb_table_print(table, format, out), MGB_OK);
+    fclose(out);
+    mgb_table_free(table);
+    return chars;
+}
+
+static void nothing_in_a_text_does_more_on_a_screen_than_stand_there(void **state)
+{
+    (void)state;
+    char *chars = hostile_print(MGB_TABLE_TEXT);
+    assert_string_equal(chars, "n\\x1b                                               after\n"
+                               "a\\x1b]0;b\\x07 \\x08\\x7f\\u009b2J\\u202e \\xff\\xc3\\x00z  x\n");
+    free(chars);
+}
+
+static void programs_get_a_text_as_it_is(void **state)
+{
+    (void)state;
+    char *chars = hostile_print(MGB_TABLE_JSON);
+    assert_string_equal(chars, "{\"n\\u001b\":\"a\\u001b]0;b\\u0007\\r\\b\x7f\xc2\x9b"
+                               "2J\xe2\x80\xae \\ufffd\\ufffd\\u0000z\",\"after\":\"x\"}\n");
+    free(chars);
+    chars = hostile_print(MGB_TABLE_CSV);
+    size_t head = strlen("n\x1b,after\r\n");
+    assert_int_equal(chars[head], '"'); /* it has a carriage return */
+    assert_memory_equal(chars + head + 1, hostile, sizeof hostile - 1);
+    assert_string_equal(chars + head + sizeof hostile, "\",x\r\n");
+    free(chars);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +241,8 @@ int main(void)
         cmocka_unit_test(what_is_the_same_in_every_row_makes_room_in_a_narrow_table),
         cmocka_unit_test(a_blank_less_is_better_than_two_blocks),
         cmocka_unit_test(what_does_not_fit_follows_in_a_second_block),
+        cmocka_unit_test(nothing_in_a_text_does_more_on_a_screen_than_stand_there),
+        cmocka_unit_test(programs_get_a_text_as_it_is),
         cmocka_unit_test(a_full_disk_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,18 @@
+/* What people may call things by and write beside them: it is shown on screens, typed again in selectors (db/select.h) and
+ * carried to files of others. */
+#ifndef MGB_DB_NAME_H
+#define MGB_DB_NAME_H
+
+#include <mgb/status.h>
+
+#define MGB_NAME_BYTES 100
+#define MGB_NOTE_BYTES 4096
+
+/* A name of a tag or a baseline: 1 to MGB_NAME_BYTES bytes of UTF-8 that can be shown, without commas and without blanks
+ * at its ends. MGB_INVALID otherwise; `what` begins the message. */
+enum mgb_status mgb_name_check(const char *what, const char *name);
+
+/* A note: UTF-8 that is not blank, at most MGB_NOTE_BYTES bytes; lines and tabs are fine. */
+enum mgb_status mgb_note_check(const char *what, const char *text);
+
+#endif
