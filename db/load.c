@@ -1,6 +1,8 @@
 /* Steps of segments for comparing; see load.h. */
 #include "db/load.h"
 
+#include "db/stats.h"
+#include <math.h>
 #include <stdlib.h>
 
 struct loader {
@@ -32,9 +34,11 @@ static enum mgb_status step_keep(void *context, const struct mgb_value *v, int c
         l->out->wall_ns = grown;
         l->capacity = capacity;
     }
-    int64_t time = v[0].integer;
-    if (l->per_example)
-        time = v[1].integer > 0 ? (int64_t)((double)time * 1000 / (double)v[1].integer + 0.5) : 0;
+    int64_t time = mgb_stats_bound(v[0].integer), examples = v[1].integer;
+    if (l->per_example) {
+        double each = examples > 0 ? (double)time * 1000 / (double)examples + 0.5 : 0;
+        time = (int64_t)fmin(fmax(each, -9e18), 9e18);
+    }
     l->out->wall_ns[l->used++] = time;
     return MGB_OK;
 }
