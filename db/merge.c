@@ -173,6 +173,59 @@ static enum mgb_status baseline_put(struct merge *m, const char *name, int64_t s
     return MGB_OK;
 }
 
+/* Repetitions of a baseline whose first one was carried over: earlier, since that is the oldest. */
+static enum mgb_status repetition_put(struct merge *m, const char *name, int64_t first,
+                                      int64_t segment)
+{
+    struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &m->store->sql,
+                            "INSERT OR IGNORE INTO baseline_segment (name, segment_id) "
+                            "SELECT name, ? FROM baseline WHERE name = ? AND segment_id = ?"));
+    mgb_bind_int(&put, segment);
+    mgb_bind_text(&put, name);
+    mgb_bind_int(&put, first);
+    return mgb_statement_run(&put);
+}
+
+/* Its first one may have come in an earlier transaction, so it is found by its run and its place there. */
+static enum mgb_status repetition_carry(struct merge *m, const char *name, int64_t source_first,
+                                        int64_t source_segment)
+{
+    int64_t first, segment;
+    if (!mgb_merge_ids_find(&segment, &m->work.ids[MGB_MERGE_SEGMENT], source_segment))
+        return MGB_OK;
+    MGB_TRY(
+        twin_find(&first, m,
+                  "SELECT r.uuid, (SELECT count(*) FROM segment WHERE run_id = r.id AND id < s.id) "
+                  "FROM segment AS s JOIN run AS r ON r.id = s.run_id WHERE s.id = ?",
+                  "SELECT id FROM segment WHERE run_id = (SELECT id FROM run WHERE uuid = ?) "
+                  "ORDER BY id LIMIT 1 OFFSET ?",
+                  source_first));
+    return repetition_put(m, name, first, segment);
+}
+
+static enum mgb_status repetitions_carry(struct merge *m, int64_t run)
+{
+    struct mgb_statement list;
+    bool row;
+    MGB_TRY(mgb_sql_prepare(&list, &m->source,
+                            "SELECT x.name, b.segment_id, x.segment_id FROM baseline_segment AS x "
+                            "JOIN baseline AS b ON b.name = x.name "
+                            "JOIN segment AS s ON s.id = x.segment_id WHERE s.run_id = ?"));
+    mgb_bind_int(&list, run);
+    for (;;) {
+        MGB_TRY(mgb_statement_step(&row, &list));
+        if (!row)
+            return MGB_OK;
+        enum mgb_status status = repetition_carry(
+            m, mgb_column_text(&list, 0), mgb_column_int(&list, 1), mgb_column_int(&list, 2));
+        if (status != MGB_OK) {
+            mgb_statement_reset(&list);
+            return status;
+        }
+    }
+}
+
 static enum mgb_status baselines_carry(struct merge *m, int64_t run)
 {
     struct mgb_statement list;
@@ -230,6 +283,7 @@ static enum mgb_status run_carry(struct merge *m, int64_t run)
     MGB_TRY(copy(&m->now.tags, m, MGB_MERGE_T_TAG, run));
     MGB_TRY(copy(&m->now.notes, m, MGB_MERGE_T_NOTE, run));
     MGB_TRY(baselines_carry(m, run));
+    MGB_TRY(repetitions_carry(m, run));
     return sweeps_carry(m, run);
 }
 

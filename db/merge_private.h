@@ -67,7 +67,7 @@ enum {
     MGB_MERGE_T_DUPLICATE,
     MGB_MERGE_TABLES
 };
-/* All but baseline, which is settled by name. */
+/* All but baseline and baseline_segment, which are settled by name. */
 extern const struct mgb_merge_table mgb_merge_tables[MGB_MERGE_TABLES];
 
 struct mgb_merge_copier {

@@ -1,7 +1,7 @@
 /* How each table of results is carried over by merging; see merge_private.h. */
 #include "db/merge_private.h"
 
-/* Every table but baseline, which is settled by name. */
+/* Every table but baseline and its repetitions, which are settled by name. */
 const struct mgb_merge_table mgb_merge_tables[MGB_MERGE_TABLES] = {
     [MGB_MERGE_T_MACHINE] = {.name = "machine", .key = "id", .own_id = "id", .unique = {"key"}},
     [MGB_MERGE_T_DEVICE] = {.name = "device", .key = "machine_id", .newer = "seen_ms"},

@@ -425,7 +425,15 @@ CREATE TABLE baseline (
     segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- whose segment
     set_ms     INTEGER NOT NULL  -- when it was set
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX baseline_segment ON baseline (segment_id);
+CREATE INDEX baseline_segment_id ON baseline (segment_id);
+
+-- All repetitions a baseline stands for; the one in baseline is among them. Deleting that one takes the name away.
+CREATE TABLE baseline_segment (
+    name       TEXT NOT NULL REFERENCES baseline (name) ON DELETE CASCADE, -- whose baseline
+    segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- a repetition
+    PRIMARY KEY (name, segment_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX baseline_segment_segment ON baseline_segment (segment_id);
 
 CREATE TABLE sweep (
     id            INTEGER PRIMARY KEY AUTOINCREMENT, -- row number

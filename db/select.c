@@ -213,8 +213,9 @@ static enum mgb_status baseline_choose(struct chooser *c, const char *name)
 {
     struct mgb_value value = mgb_value_of_text(name);
     MGB_TRY(rows_choose(c,
-                        "SELECT s.run_id, s.id FROM baseline AS b JOIN segment AS s"
-                        " ON s.id = b.segment_id WHERE b.name = ?",
+                        "SELECT s.run_id, s.id FROM segment AS s WHERE s.id IN"
+                        " (SELECT segment_id FROM baseline WHERE name = ?1 UNION ALL"
+                        "  SELECT segment_id FROM baseline_segment WHERE name = ?1) ORDER BY s.id",
                         &value, 1));
     return c->found > 0 ? MGB_OK
                         : missing_fail(c, "baseline", name, "SELECT name FROM baseline ORDER BY 1");

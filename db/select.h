@@ -2,7 +2,7 @@
  *
  *   12            a run, by its last segment that has figures      12.2          its second segment
  *   last, last~1  the newest run, the one before it                tag:NAME      every run with the tag
- *   baseline:NAME the segment that was made a baseline             sweep:NAME    every point of a sweep
+ *   baseline:NAME the segments that are the baseline               sweep:NAME    every point of a sweep
  *   sweep:NAME/3  all repetitions of its point 3, in grid order, from 0
  *
  * and several of them with commas between: repetitions of one side. A run that is a point of a sweep stands for itself. */

@@ -91,6 +91,9 @@ enum mgb_status mgb_store_put_noise_floor(struct mgb_store *store,
                                           const struct mgb_record_noise_floor *record);
 /* Given a name again, the baseline moves. */
 enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment);
+/* The same of `count` repetitions, at least one. */
+enum mgb_status mgb_store_set_baselines(struct mgb_store *store, const char *name,
+                                        const int64_t *segments, size_t count);
 /* MGB_MISSING: there was none. */
 enum mgb_status mgb_store_delete_tag(struct mgb_store *store, int64_t run, const char *name);
 enum mgb_status mgb_store_delete_baseline(struct mgb_store *store, const char *name);

@@ -137,27 +137,52 @@ enum mgb_status mgb_store_put_noise_floor(struct mgb_store *store,
     return mgb_store_end(store, noise_floor_put(store, record));
 }
 
-static enum mgb_status baseline_put(struct mgb_store *store, const char *name, int64_t segment)
+static enum mgb_status repetition_put(struct mgb_store *store, const char *name, int64_t segment)
 {
     struct mgb_statement put;
+    MGB_TRY(mgb_sql_prepare(&put, &store->sql,
+                            "INSERT INTO baseline_segment (name, segment_id) VALUES (?, ?) "
+                            "ON CONFLICT DO NOTHING"));
+    mgb_bind_text(&put, name);
+    mgb_bind_int(&put, segment);
+    return mgb_statement_run(&put);
+}
+
+/* The oldest one is the one in baseline: merging carries it over first. Replacing takes the old repetitions along. */
+static enum mgb_status baselines_put(struct mgb_store *store, const char *name,
+                                     const int64_t *segments, size_t count)
+{
+    struct mgb_statement put;
+    int64_t oldest = segments[0];
+    for (size_t i = 1; i < count; i++)
+        oldest = segments[i] < oldest ? segments[i] : oldest;
     MGB_TRY(mgb_sql_prepare(
         &put, &store->sql,
         "INSERT OR REPLACE INTO baseline (name, segment_id, set_ms) VALUES (?, ?, ?)"));
     mgb_bind_text(&put, name);
-    mgb_bind_int(&put, segment);
+    mgb_bind_int(&put, oldest);
     mgb_bind_int(&put, mgb_store_now_ms());
-    return mgb_statement_run(&put);
+    MGB_TRY(mgb_statement_run(&put));
+    for (size_t i = 0; i < count; i++)
+        MGB_TRY(repetition_put(store, name, segments[i]));
+    return MGB_OK;
+}
+
+enum mgb_status mgb_store_set_baselines(struct mgb_store *store, const char *name,
+                                        const int64_t *segments, size_t count)
+{
+    MGB_TRY(mgb_name_check("baseline set", name));
+    MGB_TRY(mgb_store_begin(store, __func__));
+    return mgb_store_end(store, baselines_put(store, name, segments, count));
 }
 
 enum mgb_status mgb_store_set_baseline(struct mgb_store *store, const char *name, int64_t segment)
 {
-    MGB_TRY(mgb_name_check("baseline set", name));
-    MGB_TRY(mgb_store_begin(store, __func__));
-    return mgb_store_end(store, baseline_put(store, name, segment));
+    return mgb_store_set_baselines(store, name, &segment, 1);
 }
 
-/* Deletes the row of a literal statement whose last parameter is `name`; MGB_MISSING when there is
- * none. `run` is bound before it unless 0. */
+/* Deletes the row of a literal statement whose last parameter is `name`; MGB_MISSING when there is none. `run` is bound
+ * before it unless 0. */
 static enum mgb_status named_delete(struct mgb_store *store, const char *sql, int64_t run,
                                     const char *name)
 {

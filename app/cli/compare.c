@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/compare_cells.h"
 #include "app/cli/differ.h"
+#include "app/script/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ static const struct mgb_flag flags[] = {
     {"--all", NULL, "show the settings and the environment that are the same, too", false},
     {"--across-backends", NULL, "allow runs of other backends, as measured against simulated",
      false},
-    {"--fail-if-slower", NULL, "exit 3 when B is slower, 1 when no verdict may be given", false},
+    {"--fail-if-slower", NULL,
+     "exit 3 when B is slower, 1 when there is no verdict, 0 when it is faster or the same", false},
     {"--floor", "PERCENT",
      "differences up to it count as none (default: what selftest measured on "
      "this machine, at least 1%)",
@@ -18,10 +20,11 @@ static const struct mgb_flag flags[] = {
     {NULL, NULL, NULL, false}};
 
 static const struct mgb_example examples[] = {
-    {"mgbench compare last~1 last", "did the newest run change anything against the one before"},
+    {"mgbench compare tag:before tag:after",
+     "repetitions against repetitions: mgbench run ... --repeats 5 --tag NAME makes them"},
     {"mgbench compare 1,3,5 2,4,6 --floor 2%", "three repetitions against three"},
     {"mgbench compare baseline:before tag:after --fail-if-slower",
-     "a gate for scripts: exit 3 if slower, 1 if no verdict may be given"},
+     "a gate for scripts: exit 3 if slower, 1 if undecided or refused, else 0"},
     {"mgbench compare sweep:placement/0 sweep:placement/1 --all",
      "two points of a sweep, by all their repetitions"},
     {"mgbench compare sweep:placement",
@@ -40,26 +43,26 @@ static enum mgb_status options_read(struct mgb_judge_options *out, const struct 
 static void side_print(const char *name, const char *word, const struct mgb_selection *side,
                        const struct mgb_judged_side *facts)
 {
-    printf("%s", name);
+    mgb_say(stdout, "%s", name);
     if (word[strspn(word, "0123456789,")])
-        printf(" (%s)", word);
-    printf(": run%s ", side->count > 1 ? "s" : "");
+        mgb_say(stdout, " (%s)", word);
+    mgb_say(stdout, ": run%s ", side->count > 1 ? "s" : "");
     for (size_t i = 0; i < side->count && i < 12; i++)
-        printf("%s%lld", i ? ", " : "", (long long)side->segments[i].run);
+        mgb_say(stdout, "%s%lld", i ? ", " : "", (long long)side->segments[i].run);
     if (side->count > 12)
-        printf(", ... (%zu)", side->count);
-    printf(": %s on %s", *facts->model ? facts->model : "no steps", facts->machine);
+        mgb_say(stdout, ", ... (%zu)", side->count);
+    mgb_say(stdout, ": %s on %s", *facts->model ? facts->model : "no steps", facts->machine);
     if (strcmp(facts->backend, "host") == 0)
         puts(", backend host: /gpu:N are CPU devices");
     else
-        printf(", backend %s%s\n", facts->backend, facts->simulated ? ": simulated" : "");
+        mgb_say(stdout, ", backend %s%s\n", facts->backend, facts->simulated ? ": simulated" : "");
 }
 
 void mgb_compare_remarks_print(const char *remarks)
 {
     for (const char *at = remarks; *at;) {
         size_t length = strcspn(at, "\n");
-        printf("note: %.*s\n", (int)length, at);
+        mgb_say(stdout, "note: %.*s\n", (int)length, at);
         at += length + (at[length] == '\n');
     }
 }
@@ -114,19 +117,53 @@ static enum mgb_status pair_tell(const struct mgb_invocation *in, const struct m
     return status;
 }
 
+/* What settles a comparison that has no verdict. */
+static const char *remedy(const struct mgb_judgement *j)
+{
+    if (j->comparison.verdict == MGB_VERDICT_REFUSED)
+        return "mend that and measure again";
+    switch (j->comparison.reason) {
+    case MGB_REASON_SINGLE:
+    case MGB_REASON_WIDE:
+    case MGB_REASON_MANY_CELLS:
+        return "measure more of both: mgbench run MODEL ... --repeats N --tag NAME";
+    case MGB_REASON_EDGE:
+        return "say with --floor which difference is too small to matter";
+    case MGB_REASON_FEW_STEPS:
+        return "measure longer and more often: mgbench run MODEL ... --steps 100 --repeats N --tag "
+               "NAME";
+    case MGB_REASON_NONE:
+    case MGB_REASON_NOT_STEADY:
+    case MGB_REASON_NO_STEPS:
+        break;
+    }
+    return "measure again: mgbench run MODEL ... --repeats N --tag NAME";
+}
+
 int mgb_compare_exit_code(const struct mgb_invocation *in, const struct mgb_judgement *cells,
                           size_t count)
 {
-    int code = MGB_EXIT_OK;
+    const struct mgb_judgement *open = NULL;
+    size_t without = 0;
+    char reason[900];
     if (!mgb_cli_find_flag(in, "--fail-if-slower"))
-        return code;
+        return MGB_EXIT_OK;
     for (size_t i = 0; i < count; i++) {
-        if (cells[i].comparison.verdict == MGB_VERDICT_SLOWER)
+        enum mgb_verdict verdict = cells[i].comparison.verdict;
+        if (verdict == MGB_VERDICT_SLOWER)
             return MGB_EXIT_SLOWER;
-        if (cells[i].comparison.verdict == MGB_VERDICT_REFUSED)
-            code = MGB_EXIT_FAILED;
+        if (verdict != MGB_VERDICT_UNDECIDED && verdict != MGB_VERDICT_REFUSED)
+            continue;
+        open = open ? open : &cells[i];
+        without++;
     }
-    return code;
+    if (!open)
+        return MGB_EXIT_OK;
+    mgb_judge_reason(reason, sizeof reason, open);
+    if (count == 1)
+        return mgb_cli_complain(in, MGB_EXIT_FAILED, "no verdict: %s; %s", reason, remedy(open));
+    return mgb_cli_complain(in, MGB_EXIT_FAILED, "no verdict on %zu of %zu points: %s; %s", without,
+                            count, reason, remedy(open));
 }
 
 static enum mgb_status pair_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
@@ -137,8 +174,9 @@ static enum mgb_status pair_compare(const struct mgb_invocation *in, struct mgb_
     struct mgb_judgement j;
     MGB_TRY(options_read(&options, in));
     MGB_TRY(mgb_judge(&j, reader, a, b, &options));
+    MGB_TRY(pair_tell(in, a, b, &j, reader));
     *code = mgb_compare_exit_code(in, &j, 1);
-    return pair_tell(in, a, b, &j, reader);
+    return MGB_OK;
 }
 
 static enum mgb_status sides_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
@@ -216,7 +254,10 @@ const struct mgb_command mgb_command_compare = {
         "first point,\n"
         "corrected for their number (Holm).\n"
         "\n"
-        "exit codes: 2 no such word, 3 slower (with --fail-if-slower), 4 no such run\n",
+        "exit codes: 2 no such word, 4 no such run; with --fail-if-slower also 3 slower, 1 no "
+        "verdict "
+        "(undecided or\n"
+        "refused; stderr says why and what to do), 0 faster or the same\n",
     .examples = examples,
     .flags = flags,
     .least_words = 1,

@@ -7,6 +7,7 @@
 struct measurement {
     struct mgb_cli_hub hub;
     bool configuration; /* to be printed at the first open */
+    const char *tag;    /* for runs that come to their end; NULL: none */
     bool done;          /* the run is whole and stored: what is left is to print it */
     enum mgb_status refused;
 };
@@ -41,9 +42,13 @@ static enum mgb_status watched_open(void *context, struct script_session **out,
 static enum mgb_status watched_finish(struct script_session *session)
 {
     struct measurement *m = watching;
-    enum mgb_status status = m->hub.services.finish(session);
-    m->done = status == MGB_OK;
-    return status;
+    struct script_figures figures = {0};
+    MGB_TRY(m->hub.services.finish(session));
+    m->done = true;
+    if (!m->tag || !m->hub.services.tag)
+        return MGB_OK;
+    MGB_TRY(m->hub.services.figures(session, &figures));
+    return m->hub.services.tag(m->hub.services.context, figures.run_id, m->tag);
 }
 
 static int measurement_code(const struct measurement *m, enum mgb_status status, const char *text)
@@ -87,6 +92,7 @@ int mgb_cli_job_measure(struct mgb_invocation *in, const char *verb, bool config
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     int code = MGB_EXIT_FAILED;
     if (mgb_cli_hub_open(&m.hub, in, NULL, false) == MGB_OK) {
+        m.tag = mgb_cli_find_flag(in, "--tag");
         m.configuration = configuration && in->format == MGB_TABLE_TEXT && !in->quiet;
         code = mgb_cli_hub_close(&m.hub, measurement_run(&m, verb, &settings));
     } else {

@@ -16,6 +16,8 @@ static const struct mgb_flag run_flags[] = {
     {"--target-noise", "SHARE", "go on until the median is this precise: 1% or 0.01", false},
     {"--max-time", "TIME", "no longer than 60s, 5m or 1h (default with --target-noise: 60s)",
      false},
+    {"--repeats", "N", "the run N times, one after the other: repetitions (default: 1)", false},
+    {"--tag", "NAME", "a label of the runs: tag:NAME stands for all of them", false},
     {"--trace", "STEPS", "timed steps to trace, from 0, such as 5-8; see mgbench trace", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
     {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
@@ -29,6 +31,8 @@ static const struct mgb_example examples[] = {
     {"mgbench run digits_cnn --backend host --gpus 2 --batch 8 --no-cpu-merge --data digits "
      "--epochs 1",
      "an epoch of real data on two devices, merged on the first"},
+    {"mgbench run mlp --backend host --steps 20 --repeats 5 --tag before",
+     "five repetitions, so that a comparison with tag:before can be decided"},
     {"mgbench run mlp --backend host --target-noise 10% --max-time 2s",
      "until the median is known within 10 %, two seconds at most"},
     {NULL, NULL}};

@@ -74,13 +74,14 @@ static const char *const column_names[COLUMNS] = {
     "log_complete",  "throttled",    "outcome",        "tags",       "baseline", "baseline_run",
     "baseline_ms",   "ratio"};
 
-/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says
- * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen
- * first, so that only theirs is looked up. */
+/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
+ * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
 #define RUNS_SQL(segments, outcome)                                                                \
     "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options, "   \
     "r.machine_id,"                                                                                \
-    "        r.backend, t.median_ns, s.global_batch FROM baseline AS b"                            \
+    "        r.backend, s.global_batch, coalesce((SELECT avg(u.median_ns) FROM baseline_segment "  \
+    "        AS x JOIN segment_stat AS u ON u.segment_id = x.segment_id WHERE x.name = b.name),"   \
+    "        t.median_ns) AS median_ns FROM baseline AS b"                                         \
     "        JOIN segment AS s ON s.id = b.segment_id JOIN run AS r ON r.id = s.run_id"            \
     "        JOIN model AS m ON m.id = r.model_id JOIN segment_stat AS t ON t.segment_id = s.id"   \
     "       WHERE ?5 IS NULL OR b.name = ?5),"                                                     \
@@ -142,8 +143,7 @@ static bool is_false(const struct mgb_value *value)
     return value->kind == MGB_VALUE_INT && value->integer == 0;
 }
 
-/* Short, so that a line fits on a screen: the hour of today, the day of this year, or year and
- * month. */
+/* Short, so that a line fits on a screen: the hour of today, the day of this year, or year and month. */
 static void when_write(char *out, size_t size, int64_t ms)
 {
     time_t at = (time_t)(ms / 1000), now = time(NULL);

@@ -1,5 +1,6 @@
 /* Flags to words for the script layer. See settings.h. */
 #include "app/cli/settings.h"
+#include "db/name.h"
 #include <math.h>
 #include <mgb/text.h>
 #include <stdlib.h>
@@ -89,6 +90,8 @@ static const struct {
     {"--target-noise", "target_noise", 'r', 't'},
     {"--max-time", "max_time", 'r', 't'},
     {"--seed", "seed", 'r', 'n'},
+    {"--repeats", "repeats", 'r', 'n'},
+    {"--tag", "tag", 'r', 's'},
     {"--data", "data", 'd', 's'},
     {"--optimizer", "optimizer", 'o', 's'},
     {"--lr", "lr", 'o', 'n'},
@@ -165,7 +168,9 @@ static enum mgb_status training_add(struct mgb_cli_settings *out, int index, con
     if (kind == 'w' && !is_number(value) && strcmp(value, "auto") != 0)
         return mgb_fail(MGB_INVALID, "%s: a count of steps or auto expected, got '%s'",
                         known[index].flag, value);
-    if (kind == 's' && strcmp(known[index].flag, "--trace") != 0)
+    if (strcmp(known[index].flag, "--tag") == 0)
+        MGB_TRY(mgb_name_check("--tag", value));
+    else if (kind == 's' && strcmp(known[index].flag, "--trace") != 0)
         MGB_TRY(named_check(known[index].flag, value));
     if (kind == 'b' && !yes_no_read(&value))
         return mgb_fail(MGB_INVALID, "%s: yes or no expected, got '%s'", known[index].flag, value);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum range { WHOLE_FROM_1, WHOLE_FROM_0, SEED, FROM_0, STEPS, SHARE, TIME };
+enum range { WHOLE_FROM_1, REPEATS, WHOLE_FROM_0, SEED, FROM_0, STEPS, SHARE, TIME };
 
 static const struct {
     const char *flag;
@@ -19,7 +19,8 @@ static const struct {
     {"--beta1", FROM_0, "adam"},      {"--beta2", FROM_0, "adam"},
     {"--decay", FROM_0, NULL},        {"--epsilon", FROM_0, "rmsprop, adagrad, adadelta and adam"},
     {"--clip-norm", FROM_0, NULL},    {"--trace", STEPS, NULL},
-    {"--target-noise", SHARE, NULL},  {"--max-time", TIME, NULL},
+    {"--repeats", REPEATS, NULL},     {"--target-noise", SHARE, NULL},
+    {"--max-time", TIME, NULL},
 };
 
 static enum mgb_status whole_check(const char *flag, const char *value, int64_t least, int64_t most)
@@ -89,6 +90,8 @@ static enum mgb_status range_check(const char *flag, const char *value, enum ran
     switch (range) {
     case WHOLE_FROM_1:
         return whole_check(flag, value, 1, INT32_MAX);
+    case REPEATS:
+        return whole_check(flag, value, 1, 1000);
     case WHOLE_FROM_0:
         return strcmp(value, "auto") == 0 ? MGB_OK : whole_check(flag, value, 0, INT32_MAX);
     case SEED:

@@ -91,6 +91,12 @@ static void hub_restartable(void *context, const char *point)
         hub->options.restartable(hub->options.context, point);
 }
 
+static enum mgb_status hub_tag(void *context, int64_t run, const char *name)
+{
+    struct mgb_hub *hub = context;
+    return hub->recorder ? mgb_recorder_put_tag(hub->recorder, run, name) : MGB_OK;
+}
+
 static bool hub_interrupted(void *context)
 {
     struct mgb_hub *hub = context;
@@ -123,6 +129,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .critical = mgb_hub_critical,
         .critical_free = mgb_hub_critical_free,
         .query = mgb_hub_query,
+        .tag = hub->options.database ? hub_tag : NULL,
         .compare = mgb_hub_compare,
         .interrupted = hub_interrupted,
     };

@@ -62,3 +62,13 @@ INSERT INTO sweep_point (sweep_id, point, repeat, run_id, position, settings, se
 DROP TABLE sweep_point_1;
 CREATE INDEX sweep_point_run ON sweep_point (run_id);
 CREATE INDEX sweep_point_digest ON sweep_point (settings_digest);
+-- A table has that name now.
+DROP INDEX baseline_segment;
+CREATE INDEX baseline_segment_id ON baseline (segment_id);
+-- All repetitions a baseline stands for; the one in baseline is among them. Deleting that one takes the name away.
+CREATE TABLE baseline_segment (
+    name       TEXT NOT NULL REFERENCES baseline (name) ON DELETE CASCADE, -- whose baseline
+    segment_id INTEGER NOT NULL REFERENCES segment (id) ON DELETE CASCADE, -- a repetition
+    PRIMARY KEY (name, segment_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX baseline_segment_segment ON baseline_segment (segment_id);

@@ -79,6 +79,8 @@ end
 
 local side, against = words_read()
 local options = side.run
+local repeats, tag = math.tointeger(options.repeats or 1), options.tag
+options.repeats, options.tag = nil, nil
 options.data = options.data and mgb.data[options.data]{}
 options.optimizer = optimizer_make(side.optimizer)
 options.model = model_find(side.model)
@@ -101,10 +103,6 @@ if verb == "session" then
   return
 end
 
-local result <close> = mgb.run(options)
-local row = { run = result.run_id, outcome = result.outcome, steps = result.steps, step_ms = result.step_ms.median,
-              p95 = result.step_ms.p95, ci95_low = result.step_ms.ci95[1], ci95_high = result.step_ms.ci95[2],
-              examples_per_s = result.examples_per_s, loss = result.loss, digest = result.digest, backend = result.backend }
 -- Four digits, as elsewhere on the screen.
 local function digits(x) return ("%" .. (math.abs(x) >= 1000 and ".0f" or ".4g")):format(x) end
 
@@ -183,20 +181,73 @@ local function result_print(r)
   stopped_print(r)
 end
 
-if form ~= "text" then
-  for _, name in ipairs{ "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" } do
-    row[name] = result[name]
+local row_columns = { "run", "outcome", "steps", "step_ms", "p95", "ci95_low", "ci95_high", "examples_per_s", "loss",
+                      "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" }
+
+-- One row; its columns go to `columns` where they are not yet.
+local function row_make(result, columns)
+  local row = { run = result.run_id, outcome = result.outcome, steps = result.steps, step_ms = result.step_ms.median,
+                p95 = result.step_ms.p95, ci95_low = result.step_ms.ci95[1], ci95_high = result.step_ms.ci95[2],
+                examples_per_s = result.examples_per_s, loss = result.loss, digest = result.digest, backend = result.backend }
+  if form ~= "text" then
+    for _, name in ipairs{ "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" } do
+      row[name] = result[name]
+    end
+  end
+  local names = { table.unpack(row_columns) }
+  for name, value in pairs(result.metrics) do
+    row[name] = value
+    names[#names + 1] = name
+  end
+  names[#names + 1] = "digest"
+  for _, name in ipairs(names) do -- too few steps have no interval
+    if row[name] ~= nil and not columns[name] then
+      columns[name], columns[#columns + 1] = true, name
+    end
+  end
+  return row
+end
+
+local function once_run()
+  local result <close> = mgb.run(options)
+  local columns = {}
+  local row = row_make(result, columns)
+  mgb.table({ row }, columns)
+  if form == "text" then result_print(result) end
+end
+
+-- What all repetitions come to: the mean of their medians, as mgbench compare takes them for one side.
+local function side_print(rows)
+  local sum, low, high, ids = 0, math.huge, 0, {}
+  for i, row in ipairs(rows) do
+    sum, low, high, ids[i] = sum + row.step_ms, math.min(low, row.step_ms), math.max(high, row.step_ms), tostring(row.run)
+  end
+  local name = tag and "tag:" .. tag or table.concat(ids, ",")
+  print(("\n%s: %d repetitions, step %s ms, the mean of their medians, which are from %s to %s ms"):format(name, #rows,
+        digits(sum / #rows), digits(low), digits(high)))
+  local ok, count = pcall(mgb.db.query, "SELECT count(*) AS n FROM tag WHERE name = ?", tag or "")
+  if ok and tag and count[1].n > #rows then
+    print(("note: the tag %s was there before: tag:%s stands for %d runs"):format(tag, tag, count[1].n))
+  end
+  if mgb.db.query("SELECT 1 AS there FROM run WHERE id = ?", rows[1].run)[1] then
+    print(("against others: mgbench compare %s tag:OTHER; kept as one: mgbench baseline set NAME %s"):format(name, name))
   end
 end
-local columns = {}
-for _, name in ipairs{ "run", "outcome", "steps", "step_ms", "p95", "ci95_low", "ci95_high", "examples_per_s", "loss",
-                     "noise", "steady", "not_steady", "warmup_steps", "stop_reason", "outliers", "unaccounted_ms" } do
-  if row[name] ~= nil then columns[#columns + 1] = name end -- too few steps have no interval
+
+local function repetitions_run()
+  local rows, columns = {}, {}
+  for i = 1, repeats do
+    local result <close> = mgb.run(options)
+    rows[i] = row_make(result, columns)
+    if form == "text" then
+      local ci = result.step_ms.ci95
+      print(("repetition %d of %d: run %s, step %s ms%s, %d timed steps%s"):format(i, repeats, result.run_id or "-",
+            digits(result.step_ms.median), ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or "", result.steps,
+            result.not_steady and ", not steady: " .. result.not_steady or ""))
+      io.stdout:flush()
+    end
+  end
+  if form == "text" then side_print(rows) else mgb.table(rows, columns) end
 end
-for name, value in pairs(result.metrics) do
-  row[name] = value
-  columns[#columns + 1] = name
-end
-columns[#columns + 1] = "digest"
-mgb.table({ row }, columns)
-if form == "text" then result_print(result) end
+
+if repeats > 1 then repetitions_run() else once_run() end

@@ -44,6 +44,7 @@ static const char rows[] =
     "INSERT INTO note (run_id, at_ms, text) VALUES (1, 5, 'a remark');"
     "INSERT INTO tag VALUES (1, 'good');"
     "INSERT INTO baseline VALUES ('base', 1, 6);"
+    "INSERT INTO baseline_segment VALUES ('base', 1);"
     "INSERT INTO sweep (name, started_ms, settings, order_seed) VALUES ('grid', 7, '{}', 42);"
     "INSERT INTO sweep_point (sweep_id, point, repeat, position, settings, settings_digest, "
     "run_id) "
@@ -246,6 +247,28 @@ static void a_baseline_of_the_same_name_stays_and_is_said(void **state)
                      2);
 }
 
+static void all_repetitions_of_a_baseline_come_along_once(void **state)
+{
+    struct mgb_merge_counts counts;
+    file_make(source);
+    sql_run(source, "INSERT INTO baseline_segment VALUES ('base', 2)");
+    assert_ok(merge(&counts, *state));
+    assert_ok(merge(&counts, *state)); /* known by now */
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM baseline_segment AS x JOIN segment "
+                                          "AS s ON s.id = x.segment_id WHERE s.run_id IN (3, 4)"),
+                     2);
+    sql_run(*state, "PRAGMA foreign_keys = ON; DELETE FROM run WHERE id = 4");
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM baseline_segment"), 1);
+}
+
+static void repetitions_of_another_baseline_of_that_name_stay_away(void **state)
+{
+    struct mgb_merge_counts counts;
+    sql_run(*state, "INSERT INTO baseline VALUES ('base', 2, 1)");
+    assert_ok(merge(&counts, *state));
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM baseline_segment"), 0);
+}
+
 static void newer_facts_of_a_device_win(void **state)
 {
     struct mgb_merge_counts counts;
@@ -397,6 +420,8 @@ int main(void)
         MERGE_TEST(merging_twice_doubles_nothing),
         MERGE_TEST(new_notes_and_tags_of_a_known_run_come_along),
         MERGE_TEST(a_baseline_of_the_same_name_stays_and_is_said),
+        MERGE_TEST(all_repetitions_of_a_baseline_come_along_once),
+        MERGE_TEST(repetitions_of_another_baseline_of_that_name_stay_away),
         MERGE_TEST(newer_facts_of_a_device_win),
         MERGE_TEST(a_run_that_is_still_going_is_left_out),
         MERGE_TEST(a_killed_run_comes_as_crashed_with_its_figures),

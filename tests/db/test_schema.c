@@ -94,6 +94,7 @@ static const struct {
     {"note", "run_id text"},
     {"tag", "run_id name"},
     {"baseline", "name segment_id"},
+    {"baseline_segment", "name segment_id"},
     {"sweep", "id name"},
     {"sweep_point", "sweep_id point repeat run_id position settings settings_digest"},
     {"run_summary",

@@ -72,6 +72,8 @@ static void file_fill(const char *path)
     assert_ok(mgb_store_put_tag(store, 1, "good"));
     assert_ok(mgb_store_put_tag(store, 3, "good"));
     assert_ok(mgb_store_set_baseline(store, "base", 2));
+    assert_ok(mgb_store_set_baselines(store, "several", (const int64_t[]){8, 2, 1}, 3));
+    assert_ok(mgb_store_set_baselines(store, "several", (const int64_t[]){9, 2, 4}, 3));
     mgb_store_close(store);
 }
 
@@ -140,8 +142,10 @@ static void names_stand_for_what_was_given_them(void **state)
     assert_string_equal(out, "1.1 3.0");
     selected(out, *state, "baseline:base");
     assert_string_equal(out, "2.2");
+    selected(out, *state, "baseline:several");
+    assert_string_equal(out, "2.2 4.4 9.9");
     refused(*state, "tag:bad", MGB_MISSING, "there is no tag 'bad'; there is good");
-    refused(*state, "baseline:x", MGB_MISSING, "there is no baseline 'x'; there is base");
+    refused(*state, "baseline:x", MGB_MISSING, "there is no baseline 'x'; there are base, several");
     refused(*state, "sweep:x", MGB_MISSING, "there is no sweep 'x'; there is a/b");
 }
 

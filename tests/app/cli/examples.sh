@@ -36,7 +36,8 @@ run{ gpus = 2, trace_steps = "5-8" }
 LUA
 prepare() {
     (cd "$ready" && "$MGBENCH" --quiet -e "$work/prepare.lua" &&
-     "$MGBENCH" --quiet baseline set before 2 && "$MGBENCH" --quiet tag 3 after &&
+     "$MGBENCH" --quiet tag 2,4,6 before && "$MGBENCH" --quiet tag 3,5,7 after &&
+     "$MGBENCH" --quiet baseline set before tag:before &&
      "$MGBENCH" --quiet tag 4 warmup && "$MGBENCH" --quiet tag last paper && "$MGBENCH" --quiet seal &&
      cp results.db here.db && cp results.db there.db) >"$work/prepared" 2>&1 || {
         cat "$work/prepared"

@@ -23,7 +23,23 @@ static void scripts_can_fail_when_it_is_slower(void **state)
     SAYS(*state, 3, "compare 1,5,9 tag:after --fail-if-slower", "slower");
     SAYS(*state, 0, "compare tag:after 1,5,9 --fail-if-slower", "faster");
     SAYS(*state, 1, "compare 1,5,9 17 --fail-if-slower", "refused");
-    SAYS(*state, 0, "compare 1 13 --fail-if-slower", "undecided");
+    SAYS(*state, 0, "compare sweep:placement/0 1,5,9 --fail-if-slower", "same within 1 %");
+}
+
+static void errs(const char *path, const char *line, const char *wanted)
+{
+    struct answer got = answer_get(path, line);
+    if (got.code != 1 || !strstr(got.err, wanted))
+        fail_msg("mgbench %s: exit code %d\n%s%s", line, got.code, got.out, got.err);
+    answer_done(&got);
+}
+
+static void a_gate_without_a_verdict_is_shut_and_says_what_would_open_it(void **state)
+{
+    errs(*state, "compare 1 13 --fail-if-slower", "no verdict: undecided: one repetition says");
+    errs(*state, "compare 1 13 --fail-if-slower", "mgbench run MODEL ... --repeats N --tag NAME");
+    errs(*state, "compare 1 13 --fail-if-slower --json", "no verdict: undecided");
+    errs(*state, "compare 1,5,9 20 --fail-if-slower", "no verdict: refused: run 20 is not steady");
 }
 
 static void the_noise_floor_is_given_or_measured_or_one_percent(void **state)
@@ -38,7 +54,7 @@ static void the_noise_floor_is_given_or_measured_or_one_percent(void **state)
                                        "floor, comparisons, false_verdicts, settings) SELECT id, "
                                        "'host', 1, 0.5, 20, 1, '{}' FROM machine"));
     SAYS(*state, 0, "compare 1,5,9 tag:after", "same within 50 %",
-         "50 % (measured on this machine)");
+         "50 % (measured on this machine by selftest on ");
     assert_ok(mgb_sql_run(&store->sql, "INSERT INTO noise_floor (machine_id, backend, measured_ms, "
                                        "floor, comparisons, false_verdicts, settings) SELECT id, "
                                        "'host', 2, 0.002, 20, 1, '{}' FROM machine"));
@@ -90,6 +106,38 @@ static void what_befell_a_run_is_told_beside_its_figures(void **state)
          "note: B is oversubscribed: its towers have more threads than there are cores",
          "note: run 14 ran out of time before its noise was below its target",
          "note: run 15: the loss is no number from step 8 on");
+}
+
+static void script_says(const char *path, int code, const char *text, const char *wanted)
+{
+    char line[700];
+    snprintf(line, sizeof line, "--quiet -e '%s'", text);
+    SAYS(path, code, line, wanted);
+}
+
+static void a_repetition_unlike_the_others_is_named(void **state)
+{
+    struct mgb_store *store;
+    lacks(*state, "compare 1,5,9 tag:after", "something else was going on");
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(
+        mgb_sql_run(&store->sql, "UPDATE step SET wall_ns = 50 * wall_ns WHERE segment_id = 5"));
+    mgb_store_close(store);
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "  undecided",
+         "note: repetition 2 of A (run 5) took 5000 ms, the others 99.95 to 100: something else "
+         "was going "
+         "on; repeat it");
+    SAYS(*state, 0, "compare tag:after 1,5",
+         "note: repetition 2 of B (run 5) took 5000 ms, the other ");
+    SAYS(*state, 0, "compare tag:after 1,5,9 --json", "\"remarks\":\"",
+         "repetition 2 of B (run 5) took 5000 ms");
+    SAYS(*state, 0, "compare sweep:placement", "note: repetition 2 of A (run 5) took");
+    SAYS(*state, 0, "compare sweep:placement/1 sweep:placement",
+         "note: point 0: repetition 2 of B (run 5) took");
+    script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\"))",
+                "repetition 2 of A (run 5) took 5000 ms");
+    script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\", { floor = 0.4 }))",
+                "differences up to 40 % count as none: noise floor given");
 }
 
 static void what_is_the_same_is_shown_on_request(void **state)
@@ -152,13 +200,6 @@ static void epochs_count_when_the_data_has_an_end(void **state)
 }
 
 /* `text`: Lua without apostrophes. */
-static void script_says(const char *path, int code, const char *text, const char *wanted)
-{
-    char line[700];
-    snprintf(line, sizeof line, "--quiet -e '%s'", text);
-    SAYS(path, code, line, wanted);
-}
-
 static void scripts_compare_what_they_name_or_hold(void **state)
 {
     script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\"))",
@@ -200,10 +241,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_slower_is_said_with_both_times_and_the_ratio),
         cmocka_unit_test(scripts_can_fail_when_it_is_slower),
+        cmocka_unit_test(a_gate_without_a_verdict_is_shut_and_says_what_would_open_it),
         WRITES(the_noise_floor_is_given_or_measured_or_one_percent),
         cmocka_unit_test(one_repetition_is_undecided_and_says_what_would_settle_it),
         cmocka_unit_test(other_batches_are_compared_by_example),
         cmocka_unit_test(no_verdict_is_given_on_what_cannot_be_trusted),
+        WRITES(a_repetition_unlike_the_others_is_named),
         WRITES(what_befell_a_run_is_told_beside_its_figures),
         cmocka_unit_test(what_is_the_same_is_shown_on_request),
         cmocka_unit_test(programs_get_the_verdict_as_a_row),

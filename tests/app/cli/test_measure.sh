@@ -84,4 +84,24 @@ same 'exit code' 4 "$code"
 same 'the side that had opened' error "$(ask 'SELECT outcome FROM run ORDER BY id DESC LIMIT 1')"
 same 'with why' 1 "$(ask "SELECT message LIKE '%gpus%' AS said FROM run ORDER BY id DESC LIMIT 1")"
 
+# Repetitions: runs of their own with one tag, which a comparison takes for one side.
+for side in before after; do
+    # shellcheck disable=SC2086
+    mgbench $tiny --steps 12 --warmup 2 --repeats 3 --tag $side >"$work/out" 2>"$work/err"
+    code=$?
+    command_line="--repeats 3 --tag $side"
+    same 'exit code' 0 "$code"
+    same 'a line each' 3 "$(grep -c '^repetition [1-3] of 3: run [0-9]*, step [0-9.]* ms.*12 timed steps' "$work/out")"
+    same 'the side' 1 "$(grep -c "^tag:$side: 3 repetitions, step [0-9.]* ms, the mean of their medians" "$work/out")"
+    same 'runs with the tag' 3 "$(ask "SELECT count(*) AS n FROM tag WHERE name = '$side'")"
+done
+mgbench compare tag:before tag:after --json --db r.db >"$work/out" 2>"$work/err"
+same 'both sides' 1 "$(grep -c '"a_repetitions":3.*"b_repetitions":3' "$work/out")"
+# shellcheck disable=SC2086
+mgbench $tiny --steps 5 --repeats 2 --csv >"$work/out" 2>"$work/err"
+command_line='--repeats 2 --csv'
+same 'rows' 3 "$(grep -c , "$work/out")"
+usage "--repeats: whole number from 1 to 1000 expected, got '0'" --repeats 0
+usage "--tag: a name without commas and without blanks at its ends expected, got 'a,b'" --tag a,b
+
 finish

@@ -143,12 +143,18 @@ static void tags_and_notes_are_put_and_tags_taken_off(void **state)
 static void baselines_are_set_moved_listed_and_removed(void **state)
 {
     SAYS(*state, 0, "baseline set other 21.1", "baseline other: run 21");
-    SAYS(*state, 0, "baseline --csv", "name,run,segment,model", "before,1,1,mlp,host,1,32,99.95",
-         "other,21,1,mlp,host,2,32,110");
+    SAYS(*state, 0, "baseline --csv", "name,run,segment,repetitions,model",
+         "before,1,1,1,mlp,host,1,32,99.95", "other,21,1,1,mlp,host,2,32,110");
     SAYS(*state, 0, "baseline set other 5", "baseline other: run 5");
     SAYS(*state, 0, "baseline rm other", "removed");
     SAYS(*state, 4, "baseline rm other", "there is no baseline 'other'");
-    SAYS(*state, 2, "baseline set x 1,2", "names 2 runs");
+    SAYS(*state, 0, "baseline set side tag:after", "baseline side: runs 13, 14, 15: repetitions");
+    SAYS(*state, 0, "compare 1,5,9 baseline:side",
+         "B (baseline:side): runs 13, 14, 15:", "B 137 ms [", "  slower");
+    SAYS(*state, 0, "show 15", "baselines  ", "side");
+    SAYS(*state, 0, "baseline set side sweep:placement/0", "runs 1, 5, 9: repetitions");
+    SAYS(*state, 0, "compare baseline:side 1,5,9", "runs 1, 5, 9", "same within 1 %");
+    SAYS(*state, 2, "baseline set x sweep:placement", "write sweep:placement/POINT");
     SAYS(*state, 2, "baseline sett x 1", "did you mean 'set'");
     SAYS(*state, 2, "baseline set x", "usage: mgbench baseline set NAME RUN");
 }
@@ -195,8 +201,9 @@ static void files_that_are_not_there_are_told(void **state)
 static void examples_in_the_help_work(void **state)
 {
     const struct mgb_command *const commands[] = {
-        &mgb_command_runs,     &mgb_command_show, &mgb_command_compare, &mgb_command_scaling,
-        &mgb_command_baseline, &mgb_command_tag,  &mgb_command_note};
+        &mgb_command_baseline, &mgb_command_runs, &mgb_command_show, &mgb_command_compare,
+        &mgb_command_scaling,  &mgb_command_tag,  &mgb_command_note};
+    SAYS(*state, 0, "tag 1,5,9 before", "tagged");
     for (size_t c = 0; c < sizeof commands / sizeof *commands; c++)
         for (const struct mgb_example *e = commands[c]->examples; e->command; e++) {
             struct answer got = answer_get(*state, e->command + sizeof "mgbench");
