@@ -201,9 +201,10 @@ const struct mgb_command mgb_command_sweep = {
         "cell is a line\n"
         "there.\n"
         "\n"
-        "exit codes: 0 done, 1 a cell or the script failed, 2 the file is no sweep or its options "
-        "are wrong,\n"
-        "130 interrupted (the same command goes on)\n",
+        "exit codes: 0 done, 1 a cell failed or the file has a mistake (a wrong grid is refused "
+        "before its first\n"
+        "cell), 2 the file is no sweep or the command line is wrong, 130 interrupted (the same "
+        "command goes on)\n",
     .examples = sweep_examples,
     .flags = sweep_flags,
     .least_words = 1,

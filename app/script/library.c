@@ -18,6 +18,7 @@
 #include "app/script/mgb_lua_session.h"
 #include "app/script/mgb_lua_speedup.h"
 #include "app/script/mgb_lua_sweep.h"
+#include "app/script/mgb_lua_sweep_grid.h"
 #include "app/script/mgb_lua_table.h"
 #include "app/script/mgb_lua_trace.h"
 #include "app/script/mgb_lua_verify.h"
@@ -29,10 +30,11 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),   PART(closure),      PART(nn),       PART(model),   PART(data),
-        PART(result), PART(recall),       PART(trace),    PART(run),     PART(session),
-        PART(verify), PART(speedup),      PART(forecast), PART(sweep),   PART(table),
-        PART(plot),   PART(explain_hint), PART(explain),  PART(compare), PART(later),
+        PART(json),   PART(closure), PART(nn),           PART(model),      PART(data),
+        PART(result), PART(recall),  PART(trace),        PART(run),        PART(session),
+        PART(verify), PART(speedup), PART(forecast),     PART(sweep_grid), PART(sweep),
+        PART(table),  PART(plot),    PART(explain_hint), PART(explain),    PART(compare),
+        PART(later),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

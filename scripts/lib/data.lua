@@ -24,6 +24,8 @@ local function data_check(what, data)
   return data
 end
 
+host.data_check = data_check
+
 -- The source of a data set for a graph, the words for it, and why they may not say all.
 function host.data_bind(what, data, graph, seed)
   local s = state[data_check(what, data)]

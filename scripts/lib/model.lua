@@ -276,6 +276,13 @@ end
 -- Is the builder run once a tower?
 function host.built_by_tower(model, build) return (build or state[model].build) == "tower" end
 
+-- Equal for names and models that train the same: of one function, with equal options.
+function host.model_key(given)
+  local model = mgb.model(given)
+  local s = state[model]
+  return ("%s %s %s %s"):format(model.name, tostring(s.fn), s.build or "", host.json(options_merged(s)))
+end
+
 -- The finished graph of a model, built anew. `towers`: how often the builder runs, nil: once for all.
 function host.graph_build(model, towers)
   local s = state[model]

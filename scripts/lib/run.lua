@@ -9,13 +9,18 @@ host.is_place = places
 local common = { model = "any", data = "any", optimizer = "any", seed = "integer", warmup = "any", build = { "once", "tower" },
                  backend = { "auto", "host", "cuda", "sim" }, machine = "text" }
 
--- Checks the option table `given` against `common`, the placement options and `own`; returns what is no placement.
-function host.options_check(what, given, own)
+-- All options with their kinds: `common`, the placement options and `own`.
+function host.options_kinds(own)
   local kinds = {}
   for name, kind in pairs(common) do kinds[name] = kind end
   for name in pairs(places) do kinds[name] = "any" end
   for name, kind in pairs(own or {}) do kinds[name] = kind end
-  return host.read(what, given, kinds)
+  return kinds
+end
+
+-- Checks the option table `given` against `common`, the placement options and `own`; returns what is no placement.
+function host.options_check(what, given, own)
+  return host.read(what, given, host.options_kinds(own))
 end
 
 -- Puts the placement options of `given` into `placement`, in the order of the table.
@@ -75,6 +80,8 @@ local function time_read(what, given)
   end
   return value
 end
+
+host.value_readers = { warmup = warmup_read, seed = seed_read, target_noise = noise_read, max_time = time_read }
 
 -- Steps of so many epochs.
 local function epoch_steps(s, placement, epochs)

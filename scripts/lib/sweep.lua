@@ -19,17 +19,6 @@ end
 
 host.sweep_keys = keys_sort
 
-local function grid_check(grid)
-  local kinds = {}
-  for key, values in pairs(grid) do
-    if type(values) ~= "table" or #values == 0 then
-      host.fail(("mgb.sweep: grid: %s: list of values expected, got %s"):format(tostring(key), host.describe(values)))
-    end
-    kinds[key] = values[1]
-  end
-  host.options_check("mgb.sweep: grid", kinds, host.run_options)
-end
-
 -- All points in grid order, without those to be skipped. A point answers for the common options too.
 local function points_list(grid, keys, common, skip)
   local points, point = {}, {}
@@ -58,13 +47,9 @@ local function point_options(point, common)
   return all
 end
 
-local function value_text(value)
-  return type(value) == "table" and #value > 0 and table.concat(value, ",") or tostring(value)
-end
-
 local function point_text(point, keys)
   local parts = {}
-  for i, key in ipairs(keys) do parts[i] = key .. "=" .. value_text(point[key]) end
+  for i, key in ipairs(keys) do parts[i] = key .. "=" .. host.point_value(point[key]) end
   return table.concat(parts, " ")
 end
 
@@ -224,7 +209,7 @@ function mgb.sweep(options)
   for name, kind in pairs(host.run_options) do kinds[name] = kind end
   local o = host.options_check("mgb.sweep", options, kinds)
   host.name_check("mgb.sweep: name", o.name)
-  grid_check(o.grid)
+  host.grid_check(o.grid)
   if o.order_seed and o.order == "grid" then
     host.fail("mgb.sweep: order_seed: order = \"grid\" has no seed")
   end

@@ -75,6 +75,25 @@ expect 2 '' "mgbench: this is a sweep and runs nothing by itself: mgbench sweep 
     mgbench -e grid.lua
 expect 2 '' "mgbench: --dry-run and --fresh exclude each other: a dry run tells which cells were done before" \
     mgbench sweep grid.lua --dry-run --fresh
+
+# A mistake in the file is one of the script; nothing is run or stored.
+while IFS='|' read -r options message; do
+    echo "return { name = 'wrong', model = $small, backend = 'host', steps = 1, $options }" >wrong.lua
+    command_line="sweep with $options"
+    start sweep wrong.lua --db wrong.db
+    finished
+    same 'exit code' 1 "$code"
+    same 'told' "mgbench: $message" "$(sed -n 1p "$work/err")"
+    same 'nothing stored' 'no' "$([ -e wrong.db ] && echo yes || echo no)"
+done <<'WRONG'
+grid = { gpus = {} }|mgb.sweep: grid: gpus: list of values expected, got an empty list
+grid = { gpu = { 1 } }|mgb.sweep: grid: unknown option 'gpu' (did you mean 'gpus'?)
+grid = { gpus = { 1 } }, repeats = 0|mgb.sweep: repeats: positive integer expected, got 0
+grid = { gpus = { 1 } }, name = ''|mgb.sweep: name: text expected, got an empty one (nil is for none)
+grid = { gpus = { 1 } }, model = 'nope'|module 'models.nope' not found; looked for
+grid = { gpus = { 1 }, optimizer = { mgb.sgd{}, print } }|mgb.sweep: grid: optimizer[2]: optimizer expected (as mgb.sgd{ lr = 0.01 }), got a function
+grid = { gpus = { 1, 1 } }|mgb.sweep: grid: gpus: 1 is listed twice; use repeats = 2
+WRONG
 echo "mgb.run{ model = $small, steps = 1 }" >run.lua
 command_line='a dry run of no sweep'
 start sweep run.lua --dry-run

@@ -364,6 +364,66 @@ static void a_schedule_is_asked_on_while_a_run_goes_on(void **state)
         NULL, NULL);
 }
 
+/* Whatever stands in a grid is looked at before anything is opened. */
+static void a_grid_is_refused_before_the_first_run(void **state)
+{
+    static const struct {
+        const char *grid, *message;
+    } cases[] = {
+        {"gpus = {}", "grid: gpus: list of values expected, got an empty list"},
+        {"gpus = { 1, x = 2 }",
+         "grid: gpus: list of values expected, got a table with the key \"x\""},
+        {"gpus = { 1, nil, 2 }", "grid: gpus: list of values expected, got "},
+        {"optimizer = mgb.sgd{ lr = 1 }", "grid: optimizer: list of values expected, got a table"},
+        {"{ 1 }", "grid: value a table without a name"},
+        {"optimizer = { mgb.sgd{ lr = 1 }, print }",
+         "grid: optimizer[2]: optimizer expected (as mgb.sgd{ lr = 0.01 }), got a function"},
+        {"gpus = { 1 }, steps = { 1, 2, -3 }", "grid: steps[3]: positive integer expected, got -3"},
+        {"cpu_merge = { true, 'no' }", "grid: cpu_merge[2]: "},
+        {"gpus = { 1, print }", "grid: gpus[2]: "},
+        {"model = { model, 'nope' }", "grid: model[2]: "},
+        {"model = { model, print }",
+         "grid: model[2]: model: name or model expected, got a function"},
+        {"data = { 7 }", "grid: data[1]: data expected (as mgb.data.mnist{}), got 7"},
+        {"warmup = { 0, 'car' }", "grid: warmup[2]: integer from 0 to "},
+        {"seed = { 1, -1 }", "grid: seed[2]: integer from 0 to "},
+        {"target_noise = { 0.1, 2 }", "grid: target_noise[2]: a share"},
+        {"max_time = { '1s', 'long' }", "grid: max_time[2]: seconds"},
+        {"build = { 'once', 'two' }", "grid: build[2]: \"once\" or \"tower\" expected"},
+        {"gpus = { 1, 2, 1 }", "grid: gpus: 1 is listed twice; use repeats = 2"},
+        {"gpus = { 1, 1, 1.0 }", "grid: gpus: 1 is listed three times; use repeats = 3"},
+        {"gpus = { { 0, 1 }, { 0, 1 } }", "grid: gpus: 0,1 is listed twice; use repeats = 2"},
+        {"optimizer = { mgb.sgd{ lr = 1 }, mgb.sgd{ lr = 1 } }", "grid: optimizer: sgd(lr=1"},
+        {"model = { model, model }", "grid: model: model small is listed twice"},
+        {"seed = many, gpus = { 1, 2 }, batch = many",
+         "grid: 2,880,000 points (gpus 2 x batch 1200 x seed 1200) are more than the 100,000 that"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "%s local many = {} for i = 1, 1200 do many[i] = i end\n"
+                 "local ok, said = pcall(mgb.sweep, { name = 's', model = model, grid = { %s } })\n"
+                 "assert(not ok and said:find([[mgb.sweep: %s]], 1, true), said)",
+                 SMALL, cases[i].grid, cases[i].message);
+        notes.used = 0;
+        run(text, NULL, "");
+    }
+}
+
+/* What differs is no repetition: schedules are other ones though they are written alike, and so are models. */
+static void values_of_a_grid_that_differ_are_all_run(void **state)
+{
+    (void)state;
+    notes.step_fails = MGB_DEVICE;
+    run(SMALL
+        "local function o(k) return mgb.sgd{ lr = 1, schedule = function() return k end } end\n"
+        "local rows = mgb.sweep{ name = 's', steps = 1, grid = { optimizer = { o(1), o(2) },\n"
+        "  model = { model, mgb.model(model, { units = 3 }) } } }\n"
+        "assert(#rows == 4) for _, r in ipairs(rows) do assert(not r.label:find('0x')) end",
+        NULL, NULL);
+}
+
 static void a_sweep_interleaves_its_repeats_and_fails_by_row(void **state)
 {
     (void)state;
@@ -487,6 +547,8 @@ int main(void)
         cmocka_unit_test_setup(a_run_says_what_ends_it, notes_clear),
         cmocka_unit_test_setup(figures_say_how_far_they_can_be_trusted, notes_clear),
         cmocka_unit_test_setup(a_schedule_is_asked_on_while_a_run_goes_on, notes_clear),
+        cmocka_unit_test_setup(a_grid_is_refused_before_the_first_run, notes_clear),
+        cmocka_unit_test_setup(values_of_a_grid_that_differ_are_all_run, notes_clear),
         cmocka_unit_test_setup(a_sweep_interleaves_its_repeats_and_fails_by_row, notes_clear),
         cmocka_unit_test_setup(a_sweep_takes_finished_points_from_the_store, notes_clear),
         cmocka_unit_test_setup(what_crashed_counts_for_nothing, notes_clear),
