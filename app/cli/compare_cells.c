@@ -1,6 +1,6 @@
 /* See compare_cells.h. */
-#include "app/cli/asking.h"
 #include "app/cli/compare_cells.h"
+#include "app/cli/asking.h"
 #include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -222,6 +222,30 @@ static bool told_before(const struct cells *cells, size_t i, const char *reason)
     return false;
 }
 
+static bool has_line(const char *remarks, const char *line, size_t length)
+{
+    for (const char *at = remarks; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strcspn(at, "\n") == length && strncmp(at, line, length) == 0)
+            return true;
+    return false;
+}
+
+/* What holds for every point is told once; the rest with its point, which is B there. */
+static void cell_remarks_print(const struct cells *cells, size_t i)
+{
+    for (const char *at = cells->judged[i].remarks; *at;) {
+        size_t length = strcspn(at, "\n"), having = 0;
+        for (size_t k = 0; k < cells->count; k++)
+            having += has_line(cells->judged[k].remarks, at, length);
+        if (having < cells->count)
+            mgb_say(stdout, "note: point %lld: %.*s\n",
+                    (long long)cells->sides[i].segments[0].point, (int)length, at);
+        else if (i == 0)
+            mgb_say(stdout, "note: %.*s\n", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
 static void cells_notes_print(const struct cells *cells)
 {
     char text[900];
@@ -231,8 +255,7 @@ static void cells_notes_print(const struct cells *cells)
             mgb_say(stdout, "point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
     }
     for (size_t i = 0; i < cells->count; i++)
-        if (i == 0 || strcmp(cells->judged[i].remarks, cells->judged[i - 1].remarks) != 0)
-            mgb_compare_remarks_print(cells->judged[i].remarks);
+        cell_remarks_print(cells, i);
 }
 
 static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a,

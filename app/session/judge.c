@@ -244,7 +244,8 @@ static enum mgb_status floor_find(struct mgb_judgement *out, double *floor,
                                   struct mgb_reader *reader, const struct side_look *a,
                                   const struct side_look *b)
 {
-    static const char sql[] = "SELECT floor, date(measured_ms / 1000, 'unixepoch') FROM noise_floor WHERE machine_id = ? AND backend = ?"
+    static const char sql[] = "SELECT floor, date(measured_ms / 1000, 'unixepoch') FROM "
+                              "noise_floor WHERE machine_id = ? AND backend = ?"
                               " ORDER BY measured_ms DESC, id DESC LIMIT 1";
     const struct side_look *sides[] = {a, b};
     struct floor_look look = {out, MGB_COMPARE_FLOOR};

@@ -32,8 +32,9 @@ struct mgb_judged_side {
 struct mgb_judgement {
     struct mgb_comparison comparison; /* its times: ns a step, or with per_example ns an example */
     struct mgb_judged_side a, b;
-    bool per_example;         /* the global batches differ */
-    char floor_source[80];    /* "given", "measured on this machine by selftest on 2026-11-30", "default" */
+    bool per_example; /* the global batches differ */
+    char floor_source
+        [80]; /* "given", "measured on this machine by selftest on 2026-11-30", "default" */
     char refusal[400];  /* why no verdict may be given though the figures would; "": nothing */
     char remarks[1000]; /* what to know beside the figures, a line each, no newline at the end */
 };
