@@ -1,6 +1,8 @@
 /* Reading segments for plots, and taking repetitions together. See plot_cells.h. */
 #include "app/cli/plot_cells.h"
 #include "app/cli/plot_words.h"
+#include "app/plot/chart.h"
+#include "app/session/judge.h"
 #include "db/load.h"
 #include "db/select.h"
 #include <math.h>
@@ -25,7 +27,11 @@ static const char segment_sql[] =
     " s.optimizer, r.data,"
     " r.id, s.id, r.simulated, s.oversubscribed, t.steady, s.outcome, t.timed_steps, t.median_ns,"
     " t.ci95_low_ns, t.ci95_high_ns,"
-    " coalesce((SELECT sweep_id FROM sweep_point WHERE run_id = r.id LIMIT 1), 0)"
+    " CASE r.backend WHEN 'host' THEN s.threads END, (SELECT repeat FROM sweep_point"
+    "   WHERE run_id = r.id ORDER BY sweep_id DESC LIMIT 1), (SELECT w.name || ' ' || "
+    "p.settings_digest"
+    "   FROM sweep_point AS p JOIN sweep AS w ON w.id = p.sweep_id WHERE p.run_id = r.id"
+    "   ORDER BY p.sweep_id DESC LIMIT 1)"
     " FROM segment s JOIN run r ON r.id = s.run_id JOIN model m ON m.id = r.model_id"
     " JOIN machine h ON h.id = r.machine_id LEFT JOIN segment_stat t ON t.segment_id = s.id"
     " WHERE (s.outcome = 'oom' OR t.median_ns IS NOT NULL) AND ";
@@ -41,6 +47,8 @@ enum figure {
     FIGURE_MEDIAN,
     FIGURE_LOW,
     FIGURE_HIGH,
+    FIGURE_THREADS,
+    FIGURE_REPEAT,
     FIGURE_SWEEP,
     FIGURES
 };
@@ -55,6 +63,8 @@ static void cell_done(struct plot_cell *cell)
     for (int i = 0; i < PLOT_DIMENSIONS; i++)
         free(cell->values[i]);
     free(cell->segments);
+    free(cell->repeats);
+    free(cell->sweep);
 }
 
 void plot_cells_done(struct plot_cells *cells)
@@ -105,7 +115,8 @@ static void figures_take(struct plot_cell *cell, const struct mgb_value *v)
     cell->ms = ms_of(&v[FIGURE_MEDIAN]);
     cell->low_ms = ms_of(&v[FIGURE_LOW]);
     cell->high_ms = ms_of(&v[FIGURE_HIGH]);
-    cell->sweep = mgb_value_int(&v[FIGURE_SWEEP]);
+    cell->threads = mgb_value_int(&v[FIGURE_THREADS]);
+    cell->repeats[0] = mgb_value_int(&v[FIGURE_REPEAT]);
     cell->gpus = mgb_value_int(&v[PLOT_GPUS]);
     cell->batch_per_gpu = mgb_value_int(&v[PLOT_BATCH_PER_GPU]);
     cell->global_batch = mgb_value_int(&v[PLOT_GLOBAL_BATCH]);
@@ -134,7 +145,8 @@ static enum mgb_status row_take(void *context, const struct mgb_value *values, i
     if (count != FIGURES)
         return mgb_fail(MGB_STATE, "reading measurements for a plot: %d columns", count);
     cell.segments = malloc(sizeof *cell.segments);
-    bool good = cell.segments;
+    cell.repeats = malloc(sizeof *cell.repeats);
+    bool good = cell.segments && cell.repeats && value_keep(&cell.sweep, &values[FIGURE_SWEEP]);
     for (int i = 0; good && i < PLOT_DIMENSIONS; i++)
         good = value_keep(&cell.values[i], &values[i]);
     if (good) {
@@ -171,17 +183,31 @@ static bool same_placement(const struct plot_cell *a, const struct plot_cell *b)
     return a->oom == b->oom;
 }
 
+/* A repetition of the same point of a sweep, whichever of its interrupted attempts measured it, that is not there yet. */
+static bool is_repetition(const struct plot_cell *to, const struct plot_cell *from)
+{
+    if (!to->sweep || !from->sweep || strcmp(to->sweep, from->sweep) != 0)
+        return false;
+    for (int i = 0; i < to->count; i++)
+        if (to->repeats[i] == from->repeats[0])
+            return false;
+    return true;
+}
+
 /* Adds the segment of `from` to `to`, or counts it as an older one. */
 static bool repetition_take(struct plot_cell *to, const struct plot_cell *from, bool all)
 {
-    if (!all && (to->sweep == 0 || to->sweep != from->sweep)) {
+    size_t size = ((size_t)to->count + 1) * sizeof(int64_t);
+    if (!all && !is_repetition(to, from)) {
         to->older++;
         return true;
     }
-    int64_t *segments = realloc(to->segments, ((size_t)to->count + 1) * sizeof *segments);
-    if (!segments)
+    int64_t *segments = realloc(to->segments, size), *repeats = realloc(to->repeats, size);
+    to->segments = segments ? segments : to->segments;
+    to->repeats = repeats ? repeats : to->repeats;
+    if (!segments || !repeats)
         return false;
-    to->segments = segments;
+    to->repeats[to->count] = from->repeats[0];
     to->segments[to->count++] = from->segments[0];
     to->unsteady = to->unsteady || from->unsteady;
     to->steps = from->steps < to->steps ? from->steps : to->steps;
@@ -209,6 +235,27 @@ static enum mgb_status repetitions_join(struct plot_cells *cells, bool all)
     return good ? MGB_OK : no_memory();
 }
 
+static enum mgb_status odd_find(struct plot_cell *cell, struct mgb_reader *reader,
+                                const struct mgb_side *side)
+{
+    struct mgb_judged_odd odd;
+    struct mgb_selection all = {.segments = calloc((size_t)cell->count, sizeof *all.segments),
+                                .count = (size_t)cell->count};
+    char ms[40], low[40], high[40];
+    if (!all.segments)
+        return no_memory();
+    for (int i = 0; i < cell->count; i++)
+        all.segments[i].segment = cell->segments[i];
+    enum mgb_status status = mgb_judge_odd_find(&odd, reader, &all, side, false);
+    free(all.segments);
+    if (status == MGB_OK && odd.number > 0)
+        snprintf(cell->odd, sizeof cell->odd,
+                 "run %lld took %s ms, the others %s to %s: something else was going on; repeat it",
+                 (long long)odd.run, mgb_plot_number(ms, odd.ns / 1e6),
+                 mgb_plot_number(low, odd.low_ns / 1e6), mgb_plot_number(high, odd.high_ns / 1e6));
+    return status;
+}
+
 /* Of several repetitions: the mean of their medians, with the interval that comparing gives one side. */
 static enum mgb_status cell_locate(struct plot_cell *cell, struct mgb_reader *reader)
 {
@@ -217,6 +264,8 @@ static enum mgb_status cell_locate(struct plot_cell *cell, struct mgb_reader *re
     struct mgb_compare_options options = {.floor = MGB_COMPARE_FLOOR};
     MGB_TRY(mgb_side_load(&side, reader, cell->segments, cell->count));
     enum mgb_status status = mgb_compare(&result, &side.side, &side.side, &options);
+    if (status == MGB_OK && !cell->simulated)
+        status = odd_find(cell, reader, &side.side);
     mgb_side_done(&side);
     if (status == MGB_OK && isfinite(result.a.ns) && result.a.ns > 0) {
         cell->ms = result.a.ns / 1e6;
@@ -252,7 +301,7 @@ static enum mgb_status model_find(char **out, struct mgb_reader *reader, const c
     if (!words)
         return mgb_query_run(reader,
                              "SELECT m.name FROM run r JOIN model m ON m.id = r.model_id"
-                             " ORDER BY r.id DESC LIMIT 1",
+                             " ORDER BY r.started_ms DESC, r.id DESC LIMIT 1",
                              NULL, 0, &sink);
     return mgb_query_run(reader, "SELECT name FROM model WHERE name = ? LIMIT 1", &name, 1, &sink);
 }
@@ -273,8 +322,9 @@ static enum mgb_status selection_load(struct plot_cells *out, struct mgb_reader 
     for (size_t i = chosen.count; status == MGB_OK && i-- > 0;) { /* newest first */
         struct mgb_value id =
             mgb_value_of_int(whole ? chosen.segments[i].run : chosen.segments[i].segment);
-        status =
-            rows_query(out, reader, whole ? "s.run_id = ? ORDER BY s.id DESC" : "s.id = ?", &id);
+        status = rows_query(
+            out, reader, whole ? "s.run_id = ? ORDER BY s.started_ms DESC, s.id DESC" : "s.id = ?",
+            &id);
     }
     mgb_selection_done(&chosen);
     return status;
@@ -293,11 +343,12 @@ static enum mgb_status cells_read(struct plot_cells *out, struct mgb_reader *rea
                         "there are no runs in the results database yet; the first one: "
                         "mgbench run mlp");
     struct mgb_value name = mgb_value_of_text(model);
-    enum mgb_status status =
-        rows_query(out, reader,
-                   only_newest ? "m.name = ? AND s.outcome <> 'oom' ORDER BY s.id DESC LIMIT 1"
-                               : "m.name = ? ORDER BY s.id DESC",
-                   &name);
+    enum mgb_status status = rows_query(
+        out, reader,
+        only_newest
+            ? "m.name = ? AND s.outcome <> 'oom' ORDER BY s.started_ms DESC, s.id DESC LIMIT 1"
+            : "m.name = ? ORDER BY s.started_ms DESC, s.id DESC",
+        &name);
     if (status == MGB_OK && out->count == 0)
         status = mgb_fail(MGB_MISSING, "no finished measurement of model '%s'; one: mgbench run %s",
                           model, model);

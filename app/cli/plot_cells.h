@@ -29,11 +29,14 @@ struct plot_cell {
     int64_t *segments;             /* newest first */
     int count;                     /* of segments: repetitions */
     int older;     /* segments of the same placement that are left out, for there are newer ones */
-    int64_t sweep; /* of the newest; 0: none */
+    char *sweep;      /* of which point of a sweep they are repetitions; NULL: of none */
+    int64_t *repeats; /* as many as segments: their numbers in the sweep */
+    int64_t threads;  /* CPU threads a CPU device; 0: not known, or of no account */
     int64_t gpus, batch_per_gpu, global_batch, steps; /* steps: timed, of each repetition */
     double ms, low_ms,
         high_ms; /* median step time, of several the mean of the medians; NaN: none */
     bool oom, simulated, oversubscribed, unsteady;
+    char odd[160]; /* of a repetition unlike the others: "run 5 took 40 ms, the others ..."; "" */
 };
 
 struct plot_cells {

@@ -196,6 +196,25 @@ static void the_newest_measurement_counts_and_the_older_is_told(void **state)
     expect_part(state, "placement", "1.1,1.2,1.3", "n = 1 to 2 runs of 30\ntimed steps.\n");
 }
 
+static void a_run_unlike_the_others_of_its_placement_is_told(void **state)
+{
+    struct mgb_reader *reader;
+    struct plot_cells cells;
+    put(2, 32, "/gpu:0", "/cpu:0", 50);
+    put(2, 32, "/gpu:0", "/cpu:0", 10);
+    put(2, 32, "/gpu:0", "/cpu:0", 8);
+    assert_ok(mgb_reader_open(&reader, *state));
+    assert_ok(plot_cells_load(&cells, reader, "1.1,1.2,1.3", false));
+    assert_int_equal(cells.count, 1);
+    assert_string_equal(cells.all[0].odd, "run 1 took 50 ms, the others 8 to 10: something else "
+                                          "was going on; repeat it");
+    plot_cells_done(&cells);
+    assert_ok(plot_cells_load(&cells, reader, "1.2,1.3", false));
+    assert_string_equal(cells.all[0].odd, "");
+    plot_cells_done(&cells);
+    mgb_reader_close(reader);
+}
+
 static void scaling_tells_how_far_from_ideal(void **state)
 {
     put(1, 32, "/gpu:0", "/cpu:0", 8);
@@ -310,6 +329,7 @@ int main(void)
         TEST(a_single_placement_is_no_answer),
         TEST(nothing_recorded_is_said),
         TEST(the_newest_measurement_counts_and_the_older_is_told),
+        TEST(a_run_unlike_the_others_of_its_placement_is_told),
         TEST(scaling_tells_how_far_from_ideal),
         TEST(what_exchanging_costs_is_a_number),
         TEST(strong_scaling_is_a_panel_of_its_own),
