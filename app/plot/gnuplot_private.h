@@ -54,4 +54,7 @@ double mgb_gnuplot_axis_width(const struct mgb_chart *chart);
 /* Pixels that the names of the rows take, `most` at most. */
 double mgb_gnuplot_names_width(const struct mgb_chart *chart, double most);
 
+/* Takes gnuplot's own <title>s out of an SVG picture in a file that can be read and written. */
+enum mgb_status mgb_gnuplot_svg_clean(int file);
+
 #endif

@@ -1,6 +1,6 @@
 /* Running gnuplot: script in, picture out, what it complains of as the message. Files instead of pipes, so that neither
  * side can wait for the other. See gnuplot.h. */
-#include "app/plot/gnuplot.h"
+#include "app/plot/gnuplot_private.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -113,6 +113,8 @@ static enum mgb_status picture_draw(const struct mgb_picture *picture,
     struct stat made;
     if (status == MGB_OK && (fstat(file, &made) != 0 || made.st_size == 0))
         status = failure_tell(complaints, 0);
+    if (status == MGB_OK && format == MGB_PICTURE_SVG)
+        status = mgb_gnuplot_svg_clean(file);
     if (complaints >= 0)
         close(complaints);
     close(script);
@@ -132,7 +134,7 @@ enum mgb_status mgb_picture_write(const struct mgb_picture *picture, const char 
     MGB_TRY(mgb_picture_format_find(&format, path));
     if (asprintf(&fresh, "%s.%d.part", path, (int)getpid()) < 0)
         return mgb_fail(MGB_NO_MEMORY, "drawing a picture: memory is exhausted");
-    int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int file = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     enum mgb_status status =
         file >= 0 ? picture_draw(picture, format, size, file) : file_refuse(path);
     if (file >= 0) {

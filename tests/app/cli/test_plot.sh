@@ -137,6 +137,7 @@ fi
 for kind in placement memory phases; do
     plot 0 "$kind" sweep:places --file "$kind.svg" --size 800x700
     has "$kind" "$kind.svg" 'viewBox="0 0 800 700"'
+    hasnt "$kind: tooltips" "$kind.svg" '<title'
     has "$kind" "$kind.svg" 'weights /cpu:0, merge /gpu:0'
 done
 plot 0 scaling sweep:counts --file scaling.svg
@@ -145,6 +146,7 @@ plot 0 batch sweep:edge --file batch.PNG
 command_line='mgbench plot batch --file batch.PNG'
 same 'a PNG' 'PNG' "$(head -c 4 batch.PNG | tail -c 3)"
 has report a/b/index.html '<svg'
+same "tooltips of a report" 1 "$(grep -c "<title" a/b/index.html)" # the page has its own
 plot 1 placement sweep:places --file none/a.svg
 has 'no such folder' err "writing the picture 'none/a.svg' failed"
 [ "$failures" -eq 0 ]
