@@ -1,6 +1,7 @@
 /* Arithmetic of scaling; see scaling.h. */
 #include "db/scaling.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -96,4 +97,15 @@ struct mgb_scaling_exchange mgb_scaling_exchange(const struct mgb_scaling_point 
     out.cost_ns = known(merged->step_ns - independent->step_ns);
     out.share = known(out.cost_ns.value / merged->step_ns);
     return out;
+}
+
+int mgb_scaling_exchange_told(double cost, double merged_low, double merged_high,
+                              double independent_low, double independent_high)
+{
+    double half = 0;
+    if (merged_high > merged_low && merged_low > 0)
+        half = hypot(half, (merged_high - merged_low) / 2);
+    if (independent_high > independent_low && independent_low > 0)
+        half = hypot(half, (independent_high - independent_low) / 2);
+    return cost > half;
 }

@@ -52,10 +52,16 @@ struct mgb_scaling_split mgb_scaling_separate(const struct mgb_scaling_point *fr
 
 /* What merging costs: the step beside that of the same GPUs and batch with independent towers, which exchange nothing. */
 struct mgb_scaling_exchange {
-    struct mgb_maybe_real cost_ns; /* may be negative by noise */
+    struct mgb_maybe_real cost_ns; /* may be negative by noise: see mgb_scaling_exchange_told */
     struct mgb_maybe_real share;   /* of the step */
 };
 struct mgb_scaling_exchange mgb_scaling_exchange(const struct mgb_scaling_point *merged,
                                                  const struct mgb_scaling_point *independent);
+
+/* Whether a cost is told from none by what is known of its two steps, each with its interval low to high, all in one unit:
+ * the interval of the difference (half widths added in quadrature) does not reach 0. Without an interval (not above 0) only
+ * a cost above 0 is told. */
+int mgb_scaling_exchange_told(double cost, double merged_low, double merged_high,
+                              double independent_low, double independent_high);
 
 #endif

@@ -47,6 +47,8 @@ extern const enum plot_dimension plot_subject_dimensions[5];
 void plot_title(struct mgb_picture *picture, const char *what, const struct plot_cells *cells);
 /* "mlp on vm, ...: " before the title of a panel when there are several; "" otherwise. To be freed. */
 char *plot_prefix(const struct plot_cells *cells, const struct plot_cell *cell);
+/* What a step's time is: "median step", or over repetitions "mean of the runs' median steps". */
+const char *plot_step_text(const struct plot_cells *cells);
 /* "n = 2 runs of 30 timed steps" over all cells; returns `out`. */
 char *plot_count_text(char out[120], const struct plot_cells *cells);
 /* What must be said of the figures: simulated, not steady, oversubscribed, older ones left out, panels left out. */

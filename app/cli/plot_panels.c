@@ -83,6 +83,14 @@ char *plot_prefix(const struct plot_cells *cells, const struct plot_cell *cell)
     return text;
 }
 
+const char *plot_step_text(const struct plot_cells *cells)
+{
+    for (size_t i = 0; i < cells->count; i++)
+        if (cells->all[i].count > 1)
+            return "mean of the runs' median steps";
+    return "median step";
+}
+
 char *plot_count_text(char out[120], const struct plot_cells *cells)
 {
     int64_t least = 0, most = 0;

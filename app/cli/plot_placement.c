@@ -48,20 +48,22 @@ static void verdict_print(FILE *out, const struct bar *bars, size_t count)
                                                                      : "too few steps");
 }
 
-/* The one-GPU cell of the same batch. */
+/* The fastest one-GPU cell of the same batch. */
 static const struct plot_cell *single_find(const struct plot_cells *cells,
                                            const struct plot_cell *cell)
 {
     bool weak = strcmp(cell->values[PLOT_BATCH_MODE], "weak") == 0;
+    const struct plot_cell *best = NULL;
     for (size_t i = 0; i < cells->count && cell->gpus > 1; i++) {
         const struct plot_cell *c = &cells->all[i];
         if (c->gpus == 1 && !c->oom && plot_same_subject(c, cell) &&
             plot_same(c, cell, PLOT_BATCH_MODE) &&
             (weak ? c->batch_per_gpu == cell->batch_per_gpu
-                  : c->global_batch == cell->global_batch))
-            return c;
+                  : c->global_batch == cell->global_batch) &&
+            (!best || c->ms < best->ms))
+            best = c;
     }
-    return NULL;
+    return best;
 }
 
 static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
@@ -163,9 +165,9 @@ enum mgb_status plot_placement(struct mgb_picture *out, const struct plot_cells 
     }
     plot_title(out, "Step time by placement", cells);
     mgb_picture_say(&out->subtitle, &out->failed,
-                    "Lower is better. Bar: median step; [ ]: its 95 %% interval (block bootstrap); "
+                    "Lower is better. Bar: %s; [ ]: its 95 %% interval (block bootstrap); "
                     "%s.",
-                    plot_count_text(count, cells));
+                    plot_step_text(cells), plot_count_text(count, cells));
     for (size_t i = 0; status == MGB_OK && i < panels.count; i++)
         if (panels.all[i].count >= least && drawn++ < PLOT_PANELS)
             status = panel_draw(out, cells, &panels.all[i]);

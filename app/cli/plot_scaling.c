@@ -71,31 +71,45 @@ struct scaling {
     const struct plot_cells *cells;
     size_t *members; /* of more than one GPU */
     size_t count;
-    const struct plot_cell *single; /* the only placement of one GPU, or the fastest */
+    const struct plot_cell *single; /* of one GPU */
     struct mgb_chart *chart;
 };
 
-static void members_sort(struct scaling *s, const struct plot_panel *panel)
+static const struct plot_cell *best_find(const struct scaling *s, int64_t gpus);
+
+/* The baseline: with the threads of what is measured against it if there is one, then the fastest. */
+static void single_find(struct scaling *s, const struct plot_panel *panel)
 {
+    const struct plot_cell *best = best_find(s, 0);
     for (size_t i = 0; i < panel->count; i++) {
-        const struct plot_cell *cell = &s->cells->all[panel->members[i]];
-        if (cell->gpus > 1)
-            s->members[s->count++] = panel->members[i];
-        else if (cell->gpus == 1 && !cell->oom && (!s->single || cell->ms < s->single->ms))
+        const struct plot_cell *cell = &s->cells->all[panel->members[i]], *old = s->single;
+        if (cell->gpus != 1 || cell->oom)
+            continue;
+        bool alike = best && cell->threads == best->threads;
+        bool old_alike = best && old && old->threads == best->threads;
+        if (!old || alike > old_alike || (alike == old_alike && cell->ms < old->ms))
             s->single = cell;
     }
 }
 
-/* How near the best of the most GPUs comes to the ideal, without those that exchange nothing. */
-static const struct plot_cell *best_find(const struct scaling *s)
+static void members_sort(struct scaling *s, const struct plot_panel *panel)
+{
+    for (size_t i = 0; i < panel->count; i++)
+        if (s->cells->all[panel->members[i]].gpus > 1)
+            s->members[s->count++] = panel->members[i];
+    single_find(s, panel);
+}
+
+/* The fastest of `gpus` GPUs (0: of any number above 1), without those that exchange nothing. */
+static const struct plot_cell *best_find(const struct scaling *s, int64_t gpus)
 {
     const struct plot_cell *best = NULL;
     for (size_t i = 0; i < s->count; i++) {
         const struct plot_cell *cell = &s->cells->all[s->members[i]];
-        if (cell->oom || strcmp(cell->values[PLOT_STRATEGY], "independent") == 0)
+        if (cell->oom || strcmp(cell->values[PLOT_STRATEGY], "independent") == 0 ||
+            (gpus > 0 && cell->gpus != gpus))
             continue;
-        if (!best || cell->gpus > best->gpus ||
-            (cell->gpus == best->gpus && rate_of(cell) > rate_of(best)))
+        if (!best || rate_of(cell) > rate_of(best))
             best = cell;
     }
     return best;
@@ -113,8 +127,10 @@ static void exchange_print(FILE *out, const struct scaling *s, const struct plot
         struct mgb_scaling_point merged = {cell->gpus, cell->global_batch, cell->ms * 1e6};
         struct mgb_scaling_point apart = {alone->gpus, alone->global_batch, alone->ms * 1e6};
         struct mgb_scaling_exchange cost = mgb_scaling_exchange(&merged, &apart);
-        if (cost.cost_ns.known && cost.cost_ns.value <= 0)
-            fputs(". What exchanging costs it is lost in the noise", out);
+        bool told = mgb_scaling_exchange_told(cost.cost_ns.value / 1e6, cell->low_ms, cell->high_ms,
+                                              alone->low_ms, alone->high_ms);
+        if (cost.cost_ns.known && !told)
+            fputs(". What exchanging costs it is below noise", out);
         else if (cost.cost_ns.known && cost.share.known)
             fprintf(out, ". Exchanging costs it %s ms, %.0f %% of the step",
                     mgb_plot_number(ms, cost.cost_ns.value / 1e6), 100 * cost.share.value);
@@ -124,16 +140,38 @@ static void exchange_print(FILE *out, const struct scaling *s, const struct plot
 
 static void answer_print(FILE *out, const struct scaling *s)
 {
-    const struct plot_cell *best = best_find(s);
+    const struct plot_cell *best = best_find(s, 0), *most;
+    int64_t gpus = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->cells->all[s->members[i]].gpus > gpus && !s->cells->all[s->members[i]].oom)
+            gpus = s->cells->all[s->members[i]].gpus;
     if (!s->single)
         fputs(". No ideal line: one GPU with this batch is not measured", out);
     if (!best || !s->single)
         return;
     double times = rate_of(best) / rate_of(s->single);
+    if (times <= 1)
+        fputs(". One GPU is the fastest", out);
     fprintf(out, ". %lld GPUs give %.3g times the rate of one (%s): efficiency %.0f %%",
             (long long)best->gpus, times, best->values[PLOT_STRATEGY],
             100 * times / (double)best->gpus);
+    if (times / (double)best->gpus > 1.05)
+        fputs(", more than ideal: look for other threads, or data that fits the caches only when "
+              "split",
+              out);
     exchange_print(out, s, best);
+    if (s->single->threads != best->threads)
+        fprintf(out,
+                ". The one-GPU baseline ran %lld thread%s a device, these %lld: give threads = "
+                "%lld to all",
+                (long long)s->single->threads, s->single->threads == 1 ? "" : "s",
+                (long long)best->threads,
+                (long long)(s->single->threads < best->threads ? s->single->threads
+                                                               : best->threads));
+    most = best_find(s, gpus);
+    if (most && most->gpus != best->gpus)
+        fprintf(out, ". That is the best: %lld GPUs give %.3g times", (long long)most->gpus,
+                rate_of(most) / rate_of(s->single));
 }
 
 static void scaling_title(struct scaling *s, const struct plot_cell *any)
@@ -236,9 +274,9 @@ enum mgb_status plot_scaling(struct mgb_picture *out, const struct plot_cells *c
             cells->all[0].values[PLOT_MODEL], cells->all[0].values[PLOT_MODEL]);
     plot_title(out, "Throughput by number of GPUs", cells);
     mgb_picture_say(&out->subtitle, &out->failed,
-                    "Higher is better. Point: global batch / median step; stroke: its 95 %% "
+                    "Higher is better. Point: global batch / %s; stroke: its 95 %% "
                     "interval (block bootstrap); %s. Efficiency%s%s%s%s.",
-                    plot_count_text(count, cells), weak ? ", " : "",
+                    plot_step_text(cells), plot_count_text(count, cells), weak ? ", " : "",
                     weak ? MGB_SCALING_WEAK_TEXT : "", strong ? "; " : "",
                     strong ? MGB_SCALING_STRONG_TEXT : "");
     plot_note(out, cells, drawn > PLOT_PANELS ? drawn - PLOT_PANELS : 0);
@@ -343,10 +381,10 @@ enum mgb_status plot_batch(struct mgb_picture *out, const struct plot_cells *cel
     if (lonely > 0)
         snprintf(left, sizeof left, " %zu placements with a single batch are left out.", lonely);
     mgb_picture_say(&out->subtitle, &out->failed,
-                    "Higher is better. Point: global batch / median step; stroke: its 95 %% "
+                    "Higher is better. Point: global batch / %s; stroke: its 95 %% "
                     "interval (block bootstrap); %s. Dashed upright line: the smallest batch that "
                     "did not fit into memory.%s",
-                    plot_count_text(count, cells), left);
+                    plot_step_text(cells), plot_count_text(count, cells), left);
     plot_note(out, cells, drawn > PLOT_PANELS ? drawn - PLOT_PANELS : 0);
     return MGB_OK;
 }

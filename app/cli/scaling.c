@@ -18,6 +18,7 @@ struct figures { /* of one point */
     struct mgb_maybe_real weak, strong, epoch;
     struct mgb_scaling_split split; /* from weak_base, else from strong_base */
     struct mgb_scaling_exchange exchange;
+    bool exchange_told; /* its interval does not reach 0 */
 };
 
 static struct figures figures_of(const struct mgb_scaled_list *list, const struct mgb_scaled *p)
@@ -41,6 +42,9 @@ static struct figures figures_of(const struct mgb_scaled_list *list, const struc
         f.split = mgb_scaling_separate(&base->point, at, f.corner ? &f.corner->point : NULL);
     if (f.independent)
         f.exchange = mgb_scaling_exchange(at, &f.independent->point);
+    if (f.exchange.cost_ns.known)
+        f.exchange_told = mgb_scaling_exchange_told(f.exchange.cost_ns.value, p->low_ns, p->high_ns,
+                                                    f.independent->low_ns, f.independent->high_ns);
     return f;
 }
 
@@ -54,10 +58,26 @@ static void ms_add(struct mgb_table *table, const struct mgb_scaled *p)
     mgb_table_add_number(table, p && p->point.step_ns > 0 ? p->point.step_ns / 1e6 : (double)NAN);
 }
 
-static void point_add(struct mgb_table *table, const struct mgb_scaled *p)
+/* Points of one group with other threads than others: then the tables show them. */
+static bool threads_vary(const struct mgb_scaled_list *list, const char *group)
+{
+    int64_t first = -1;
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->at[i].group, group) != 0)
+            continue;
+        if (first >= 0 && list->at[i].threads != first)
+            return true;
+        first = list->at[i].threads;
+    }
+    return false;
+}
+
+static void point_add(struct mgb_table *table, const struct mgb_scaled *p, bool with_threads)
 {
     char batch[48];
     mgb_table_add_text(table, p->label);
+    if (with_threads)
+        mgb_table_add_integer(table, p->threads);
     mgb_table_add_integer(table, p->point.gpus);
     if (p->point.global_batch % p->point.gpus == 0)
         snprintf(batch, sizeof batch, "%lldx%lld", (long long)p->point.gpus,
@@ -70,7 +90,7 @@ static void point_add(struct mgb_table *table, const struct mgb_scaled *p)
 
 /* A table of the points of one group; `add` gives the cells behind the first four, or refuses the point. */
 struct view {
-    int columns;
+    int columns; /* without threads, which come second where they vary */
     const char *const *names;
     bool (*wants)(const struct mgb_scaled *p, const struct figures *f);
     void (*add)(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f);
@@ -82,13 +102,29 @@ static bool every_point(const struct mgb_scaled *p, const struct figures *f)
     return true;
 }
 
+/* The one-GPU point had other threads, so that the figure is one of threads as well as of GPUs. */
+static bool other_threads(const struct mgb_scaled *p, const struct mgb_scaled *base)
+{
+    return base && p->point.gpus > 1 && base->threads != p->threads;
+}
+
+static bool too_good(struct mgb_maybe_real efficiency)
+{
+    return efficiency.known && efficiency.value > 1.05;
+}
+
 static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
                            const struct figures *f)
 {
     const char *const remarks[] = {p->oom ? "out of memory" : NULL,
                                    p->not_steady ? "not steady" : NULL,
-                                   p->oversubscribed ? "oversubscribed" : NULL};
-    char remark[64] = "";
+                                   p->oversubscribed ? "oversubscribed" : NULL,
+                                   other_threads(p, f->weak_base) || other_threads(p, f->strong_base)
+                                       ? "other threads than its 1 GPU"
+                                       : NULL,
+                                   too_good(f->weak) || too_good(f->strong) ? "more than ideal"
+                                                                            : NULL};
+    char remark[128] = "";
     mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
     ms_add(table, f->weak_base);
     real_add(table, f->weak);
@@ -136,22 +172,61 @@ static void exchange_add(struct mgb_table *table, const struct mgb_scaled *p,
     const struct mgb_scaling_exchange *e = &f->exchange;
     (void)p;
     ms_add(table, f->independent);
+    if (!f->exchange_told) {
+        mgb_table_add_figure(table, "below noise");
+        mgb_table_add_empty(table);
+        return;
+    }
     mgb_table_add_number(table, e->cost_ns.value / 1e6);
     mgb_table_add_number(table, 100 * e->share.value);
+}
+
+/* ---- what must be known beside the figures ---- */
+
+static void threads_note(const struct mgb_scaled_list *list, const char *group)
+{
+    for (int i = 0; i < list->count; i++) {
+        const struct mgb_scaled *p = &list->at[i];
+        struct figures f = figures_of(list, p);
+        const struct mgb_scaled *base = other_threads(p, f.weak_base) ? f.weak_base : f.strong_base;
+        if (strcmp(p->group, group) != 0 || !other_threads(p, base))
+            continue;
+        printf("note: the one-GPU baseline ran %lld thread%s a device, these %lld: give threads = "
+               "%lld to all\n",
+               (long long)base->threads, base->threads == 1 ? "" : "s", (long long)p->threads,
+               (long long)(base->threads < p->threads ? base->threads : p->threads));
+        return;
+    }
+}
+
+static void ideal_note(const struct mgb_scaled_list *list, const char *group)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct figures f = figures_of(list, &list->at[i]);
+        if (strcmp(list->at[i].group, group) != 0 || (!too_good(f.weak) && !too_good(f.strong)))
+            continue;
+        puts("note: efficiency above 1.05 is more than ideal: look for other threads a device, a "
+             "baseline measured at another\n  time, or data that fits the caches only when split");
+        return;
+    }
 }
 
 static enum mgb_status view_print(const struct view *view, const struct mgb_scaled_list *list,
                                   const char *group, const char *title, const char *otherwise)
 {
     struct mgb_table *table;
+    bool with_threads = threads_vary(list, group);
+    const char *names[16] = {view->names[0], "threads"};
     int rows = 0;
-    MGB_TRY(mgb_table_make(&table, view->columns, view->names));
+    for (int i = 1; i < view->columns; i++)
+        names[i + with_threads] = view->names[i];
+    MGB_TRY(mgb_table_make(&table, view->columns + with_threads, names));
     for (int i = 0; i < list->count; i++) {
         const struct mgb_scaled *p = &list->at[i];
         struct figures f = figures_of(list, p);
         if (strcmp(p->group, group) != 0 || !view->wants(p, &f))
             continue;
-        point_add(table, p);
+        point_add(table, p, with_threads);
         view->add(table, p, &f);
         rows++;
     }
@@ -163,6 +238,20 @@ static enum mgb_status view_print(const struct view *view, const struct mgb_scal
         mgb_say(stdout, "%s\n", otherwise);
     mgb_table_free(table);
     return status;
+}
+
+/* ", optimizer sgd(lr=0.01)": of a group what not all groups of the list have in common. */
+static void kinds_print(const struct mgb_scaled_list *list, const struct mgb_scaled *one)
+{
+    static const char *const names[MGB_SCALED_KINDS] = {"options", "data", "optimizer", "precision",
+                                                        "recompute"};
+    for (int k = 0; k < MGB_SCALED_KINDS; k++) {
+        bool varies = false;
+        for (int i = 0; i < list->count; i++)
+            varies = varies || strcmp(list->at[i].kind[k], one->kind[k]) != 0;
+        if (varies)
+            mgb_say(stdout, ", %s %s", names[k], *one->kind[k] ? one->kind[k] : "none");
+    }
 }
 
 static enum mgb_status group_print(const struct mgb_scaled_list *list, const struct mgb_scaled *one)
@@ -178,10 +267,17 @@ static enum mgb_status group_print(const struct mgb_scaled_list *list, const str
     static const struct view efficiency = {11, names, every_point, efficiency_add};
     static const struct view split = {10, split_names, has_split, split_add};
     static const struct view exchange = {7, exchange_names, has_exchange, exchange_add};
-    mgb_say(stdout, "%s on %s, backend %s%s\n\n", one->model, one->machine, one->backend,
+    mgb_say(stdout, "%s on %s, backend %s%s", one->model, one->machine, one->backend,
             one->simulated                      ? ": simulated"
             : strcmp(one->backend, "host") == 0 ? ": /gpu:N are CPU devices"
                                                 : "");
+    kinds_print(list, one);
+    puts("\n\nstep_ms: mean of the repetitions' medians; examples/s: examples a step / step_ms");
+    if (threads_vary(list, one->group))
+        puts("threads: CPU threads a device");
+    threads_note(list, one->group);
+    ideal_note(list, one->group);
+    putchar('\n');
     MGB_TRY(view_print(&efficiency, list, one->group,
                        "efficiency, 1 is ideal; \"1 GPU ms\" is what it is against\n"
                        "  " MGB_SCALING_WEAK_TEXT "\n  " MGB_SCALING_STRONG_TEXT
@@ -240,6 +336,20 @@ static void row_add(struct mgb_table *table, const struct mgb_scaled *p, const s
     mgb_table_add_boolean(table, !p->not_steady);
     mgb_table_add_boolean(table, p->oversubscribed);
     mgb_table_add_text(table, p->oom ? "oom" : "ok");
+    for (int i = -1; i < 2; i++) {
+        const struct mgb_scaled *of = i < 0 ? p : bases[i];
+        if (of && of->threads > 0)
+            mgb_table_add_integer(table, of->threads);
+        else
+            mgb_table_add_empty(table);
+    }
+    mgb_table_add_text(table, *p->kind[MGB_SCALED_DATA] ? p->kind[MGB_SCALED_DATA] : NULL);
+    mgb_table_add_text(table,
+                       *p->kind[MGB_SCALED_OPTIMIZER] ? p->kind[MGB_SCALED_OPTIMIZER] : NULL);
+    if (f->exchange.cost_ns.known)
+        mgb_table_add_boolean(table, !f->exchange_told);
+    else
+        mgb_table_add_empty(table);
 }
 
 static enum mgb_status rows_print(const struct mgb_invocation *in,
@@ -269,7 +379,13 @@ static enum mgb_status rows_print(const struct mgb_invocation *in,
                                         "exchange_share",
                                         "steady",
                                         "oversubscribed",
-                                        "outcome"};
+                                        "outcome",
+                                        "threads",
+                                        "one_gpu_weak_threads",
+                                        "one_gpu_strong_threads",
+                                        "data",
+                                        "optimizer",
+                                        "exchange_below_noise"};
     struct mgb_table *table;
     MGB_TRY(mgb_table_make(&table, sizeof names / sizeof *names, names));
     for (int i = 0; i < list->count; i++) {

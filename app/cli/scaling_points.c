@@ -1,20 +1,28 @@
 /* See scaling_points.h. */
 #include "app/cli/scaling_points.h"
 #include "app/cli/asking.h"
+#include "db/load.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* ?1 the model, or NULL; ?2 a JSON array of segments, or NULL: then the newest of each configuration count. */
+/* ?1 the model, or NULL; ?2 a JSON array of segments, or NULL: then of each configuration the newest run counts, with its
+ * repetitions: runs of a sweep of the same name with the same settings, of each repetition the newest. A GPU's figures do
+ * not depend on CPU threads (`team`). */
 static const char points_sql[] =
     "WITH asked AS ("
-    " SELECT s.*, m.name AS model, h.name AS machine, r.backend, r.simulated, t.median_ns, "
-    "t.steady,"
-    "        t.examples AS timed_examples, t.timed_ns,"
+    " SELECT s.*, m.name AS model, m.options, coalesce(r.data, '') AS data, h.name AS machine,"
+    "        r.backend, r.simulated, t.median_ns, t.steady, t.ci95_low_ns, t.ci95_high_ns,"
+    "        CASE r.backend WHEN 'host' THEN coalesce(s.threads, 0) ELSE 0 END AS team,"
     "        m.name || ' ' || m.options || ' ' || coalesce(r.data, '') || ' ' || r.machine_id || ' "
     "' ||"
     "        r.backend || r.simulated || ' ' || coalesce(s.precision, '') || ' ' ||"
     "        coalesce(s.optimizer, '') || ' ' || coalesce(s.recompute, '') AS family,"
-    "        settings AS variation"
+    "        settings AS variation,"
+    "        (SELECT w.name || ' ' || p.settings_digest FROM sweep_point AS p"
+    "           JOIN sweep AS w ON w.id = p.sweep_id WHERE p.run_id = r.id"
+    "          ORDER BY p.sweep_id DESC LIMIT 1) AS cell,"
+    "        (SELECT repeat FROM sweep_point WHERE run_id = r.id ORDER BY sweep_id DESC LIMIT 1)"
+    "          AS repetition"
     "   FROM (SELECT *, json_array(strategy, weights_at, join_at, loss_at, sum_at, update_at, "
     "relocation,"
     "           allreduce, bucket_mib, overlap, wire_type, staged, stale, peer_access, pinned, "
@@ -26,21 +34,25 @@ static const char points_sql[] =
     "    AND (?2 IS NULL OR s.id IN (SELECT value FROM json_each(?2)))"
     "    AND ((s.outcome = 'ok' AND t.median_ns > 0) OR s.outcome = 'oom')"
     "    AND s.gpus >= 1 AND s.global_batch >= 1),"
-    " aged AS (SELECT *, row_number() OVER (PARTITION BY family, variation, gpus, global_batch"
-    "                                       ORDER BY id DESC) AS age FROM asked)"
+    " aged AS (SELECT *, row_number() OVER kind AS age, first_value(cell) OVER kind AS newest_cell,"
+    "                 row_number() OVER (PARTITION BY family, variation, team, gpus, global_batch,"
+    "                     cell, repetition ORDER BY started_ms DESC, id DESC) AS cell_age FROM asked"
+    "         WINDOW kind AS (PARTITION BY family, variation, team, gpus, global_batch"
+    "                         ORDER BY started_ms DESC, id DESC))"
     " SELECT family, variation, strategy, weights_at, join_at, sum_at,"
     "        coalesce(nullif(wire_type, 'f32'), ''), backend, model, machine, simulated,"
     "        gpus, global_batch, avg(median_ns), count(*), min(coalesce(steady, 1)) = 0,"
     "        max(coalesce(oversubscribed, 0)), max(outcome = 'oom'), max(run_id),"
-    "        sum(timed_examples) * 1e9 / sum(timed_ns),"
     "        max((SELECT sum(x.examples) FROM segment AS g JOIN step AS x ON x.segment_id = g.id"
     "              WHERE g.run_id = aged.run_id AND x.epoch = 0"
     "                AND (aged.stop_reason = 'epochs' OR EXISTS (SELECT 1 FROM segment AS e JOIN "
     "step AS y"
-    "                     ON y.segment_id = e.id WHERE e.run_id = aged.run_id AND y.epoch > 0))))"
-    "  FROM aged WHERE ?2 IS NOT NULL OR age = 1"
-    " GROUP BY family, variation, gpus, global_batch"
-    " ORDER BY family, strategy = 'independent', variation, gpus, global_batch";
+    "                     ON y.segment_id = e.id WHERE e.run_id = aged.run_id AND y.epoch > 0)))),"
+    "        team, options, data, optimizer, precision, recompute,"
+    "        min(ci95_low_ns), max(ci95_high_ns), group_concat(id, ',')"
+    "  FROM aged WHERE ?2 IS NOT NULL OR age = 1 OR (cell = newest_cell AND cell_age = 1)"
+    " GROUP BY family, variation, team, gpus, global_batch"
+    " ORDER BY family, strategy = 'independent', variation, team, gpus, global_batch";
 
 struct taking {
     struct mgb_scaled_list *out;
@@ -86,14 +98,54 @@ static enum mgb_status point_take(void *context, const struct mgb_value *v, int 
         .oversubscribed = mgb_value_int(&v[16]) != 0,
         .oom = mgb_value_int(&v[17]) != 0,
         .run = mgb_value_int(&v[18]),
-        .examples_per_s = real_of(&v[19]),
-        .epoch_examples = mgb_value_int(&v[20])};
+        .epoch_examples = mgb_value_int(&v[19]),
+        .threads = mgb_value_int(&v[20]),
+        .low_ns = real_of(&v[26]),
+        .high_ns = real_of(&v[27])};
+    if (p->point.step_ns > 0)
+        p->examples_per_s = (double)p->point.global_batch * 1e9 / p->point.step_ns;
     COPY(p->group, &v[0]);
     COPY(p->variation, &v[1]);
     COPY(p->backend, &v[7]);
     COPY(p->model, &v[8]);
     COPY(p->machine, &v[9]);
+    COPY(p->kind[MGB_SCALED_OPTIONS], &v[21]);
+    COPY(p->kind[MGB_SCALED_DATA], &v[22]);
+    COPY(p->kind[MGB_SCALED_OPTIMIZER], &v[23]);
+    COPY(p->kind[MGB_SCALED_PRECISION], &v[24]);
+    COPY(p->kind[MGB_SCALED_RECOMPUTE], &v[25]);
+    COPY(p->segments, &v[28]);
+    if (strlen(p->segments) == sizeof p->segments - 1) /* the last may be cut */
+        *strrchr(p->segments, ',') = '\0';
     label_write(p, v);
+    return MGB_OK;
+}
+
+/* Of several repetitions the location that comparing gives one side: the same mean of medians, and its interval. */
+static enum mgb_status point_locate(struct mgb_scaled *p, struct mgb_reader *reader)
+{
+    struct mgb_loaded_side side;
+    struct mgb_comparison result;
+    struct mgb_compare_options options = {.floor = MGB_COMPARE_FLOOR};
+    int64_t segments[64];
+    int count = 0;
+    for (char *at = p->segments; *at && count < 64; at += *at == ',')
+        segments[count++] = strtoll(at, &at, 10);
+    MGB_TRY(mgb_side_load(&side, reader, segments, count));
+    enum mgb_status status = mgb_compare(&result, &side.side, &side.side, &options);
+    mgb_side_done(&side);
+    if (status == MGB_OK && result.a.ns > 0) {
+        p->low_ns = result.a.low_ns;
+        p->high_ns = result.a.high_ns;
+    }
+    return status;
+}
+
+static enum mgb_status points_locate(struct mgb_scaled_list *list, struct mgb_reader *reader)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i].repetitions > 1 && !list->at[i].oom)
+            MGB_TRY(point_locate(&list->at[i], reader));
     return MGB_OK;
 }
 
@@ -132,6 +184,8 @@ enum mgb_status mgb_scaled_load(struct mgb_scaled_list *out, struct mgb_reader *
     enum mgb_status status = mgb_query_run(reader, points_sql, values, 2, &sink);
     free(json);
     if (status == MGB_OK)
+        status = points_locate(out, reader);
+    if (status == MGB_OK)
         epochs_share(out);
     else
         mgb_scaled_free(out);
@@ -144,6 +198,12 @@ void mgb_scaled_free(struct mgb_scaled_list *list)
     *list = (struct mgb_scaled_list){0};
 }
 
+/* How well a baseline suits: the same threads first, or the speed-up is of threads too; then the same placement. */
+static int suits(const struct mgb_scaled *p, const struct mgb_scaled *of)
+{
+    return 2 * (p->threads == of->threads) + (strcmp(p->variation, of->variation) == 0);
+}
+
 const struct mgb_scaled *mgb_scaled_find(const struct mgb_scaled_list *list,
                                          const struct mgb_scaled *of, int64_t gpus,
                                          int64_t global_batch)
@@ -154,9 +214,8 @@ const struct mgb_scaled *mgb_scaled_find(const struct mgb_scaled_list *list,
         if (p->point.gpus != gpus || p->point.global_batch != global_batch || p->oom ||
             strcmp(p->group, of->group) != 0)
             continue;
-        if (strcmp(p->variation, of->variation) == 0)
-            return p;
-        if (!found || p->run > found->run)
+        int more = found ? suits(p, of) - suits(found, of) : 1;
+        if (more > 0 || (more == 0 && p->run > found->run))
             found = p;
     }
     return found;
@@ -165,11 +224,14 @@ const struct mgb_scaled *mgb_scaled_find(const struct mgb_scaled_list *list,
 const struct mgb_scaled *mgb_scaled_find_independent(const struct mgb_scaled_list *list,
                                                      const struct mgb_scaled *of)
 {
+    const struct mgb_scaled *found = NULL;
     for (int i = 0; i < list->count && !of->independent; i++) {
         const struct mgb_scaled *p = &list->at[i];
         if (p->independent && !p->oom && p->point.gpus == of->point.gpus &&
-            p->point.global_batch == of->point.global_batch && strcmp(p->group, of->group) == 0)
-            return p;
+            p->point.global_batch == of->point.global_batch &&
+            p->threads == of->threads && strcmp(p->group, of->group) == 0 &&
+            (!found || p->run > found->run))
+            found = p;
     }
-    return NULL;
+    return found;
 }

@@ -86,6 +86,16 @@ static void merging_costs_what_independent_towers_do_not(void **state)
     assert_false(mgb_scaling_exchange(&four_128, &four_32).cost_ns.known);
 }
 
+static void a_cost_that_may_be_none_is_not_told(void **state)
+{
+    (void)state;
+    assert_true(mgb_scaling_exchange_told(10, 97, 103, 88, 92));  /* 10 +- 3.6 */
+    assert_false(mgb_scaling_exchange_told(10, 94, 106, 82, 98)); /* 10 +- 10 */
+    assert_false(mgb_scaling_exchange_told(-10, 97, 103, 107, 113));
+    assert_true(mgb_scaling_exchange_told(1, 0, 0, 0, 0));
+    assert_false(mgb_scaling_exchange_told(0, 0, 0, 0, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +105,7 @@ int main(void)
         cmocka_unit_test(the_batch_effect_is_not_the_gpus),
         cmocka_unit_test(a_corner_that_ran_out_of_memory_leaves_the_speed_up),
         cmocka_unit_test(merging_costs_what_independent_towers_do_not),
+        cmocka_unit_test(a_cost_that_may_be_none_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

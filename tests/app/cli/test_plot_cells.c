@@ -193,7 +193,7 @@ static void the_newest_measurement_counts_and_the_older_is_told(void **state)
     expect_part(state, "placement", "tiny", "1 older\nleft out.\n");
     /* Named, they are repetitions: the mean of their medians. */
     expect_part(state, "placement", "1.1,1.2,1.3", "# 30 [");
-    expect_part(state, "placement", "1.1,1.2,1.3", "n = 1 to 2 runs of 30\ntimed steps.\n");
+    expect_part(state, "placement", "1.1,1.2,1.3", "n =\n1 to 2 runs of 30 timed steps.\n");
 }
 
 static void a_run_unlike_the_others_of_its_placement_is_told(void **state)
