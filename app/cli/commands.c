@@ -1,6 +1,8 @@
 /* The list of subcommands in the order of --help, and running one. */
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "app/plot/gnuplot.h"
+#include <fcntl.h>
 #include <locale.h>
 
 const struct mgb_command *const mgb_commands[] = {
@@ -48,12 +50,6 @@ int mgb_cli_run(struct mgb_invocation *in)
 {
     setlocale(LC_CTYPE, ""); /* only that: a comma locale must not reach the numbers */
     mgb_interrupt_take(in->quiet);
-    int code = in->command->run(in);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        if (mgb_interrupt_pipe_closed()) /* the reader had enough: not a failure */
-            return code == MGB_EXIT_FAILED ? MGB_EXIT_OK : code;
-        return mgb_cli_complain(in, MGB_EXIT_FAILED,
-                                "writing to standard output failed (is the disk full?)");
-    }
-    return code;
+    mgb_gnuplot_watch(mgb_interrupt_asked);
+    return mgb_cli_output_end(in, in->command->run(in));
 }

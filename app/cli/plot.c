@@ -1,7 +1,6 @@
 /* mgbench plot: a picture of what was measured, as text or into a file. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
-#include "app/cli/interrupt.h"
 #include "app/cli/plot_charts.h"
 #include "app/plot/gnuplot.h"
 #include "app/plot/text.h"
@@ -89,8 +88,12 @@ static int plot_run(struct mgb_invocation *in)
     enum mgb_status status =
         database ? picture_make(in, database, kind, &size) : mgb_cli_no_database();
     free(database);
-    if (mgb_interrupt_asked()) /* gnuplot was ended by the same key */
-        return MGB_EXIT_INTERRUPTED;
+    if (status == MGB_INTERRUPTED)
+        return in->quiet ? MGB_EXIT_INTERRUPTED
+                         : mgb_cli_complain(in, MGB_EXIT_INTERRUPTED,
+                                            "plot %s: interrupted; no picture was written, an "
+                                            "older one is as it was",
+                                            kind->name);
     return status == MGB_OK ? MGB_EXIT_OK
                             : mgb_cli_complain(in, mgb_cli_refusal_code(status), "plot %s: %s",
                                                kind->name, mgb_message_get());

@@ -9,25 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* Makes the folder and those above it. */
-static enum mgb_status folder_make(const char *path)
+/* Makes the folder and those above it; *kept is how many bytes of `path` name what was there. */
+static enum mgb_status folder_make(size_t *kept, const char *path)
 {
     char *copy = strdup(path);
     struct stat is;
+    *kept = strlen(path);
     if (!copy)
         return mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
-    for (char *at = strchr(copy + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(copy, 0777);
-        *at = '/';
+    for (char *at = copy; at;) {
+        at = strchr(at + 1, '/');
+        if (at)
+            *at = '\0';
+        if (mkdir(copy, 0777) == 0 && strlen(copy) <= *kept)
+            *kept = strlen(copy) - 1;
+        if (at)
+            *at = '/';
     }
-    mkdir(copy, 0777);
     free(copy);
     if (stat(path, &is) == 0 && S_ISDIR(is.st_mode))
         return MGB_OK;
     return mgb_fail(MGB_IO, "making the folder '%s' failed: %s", path,
                     errno == EEXIST ? "it is a file" : strerror(errno));
+}
+
+/* Takes away the folders that were made for nothing. */
+static void folder_unmake(size_t kept, const char *path)
+{
+    char *copy = strdup(path);
+    for (char *end = copy ? copy + strlen(copy) : NULL; end && end > copy + kept;) {
+        *end = '\0';
+        rmdir(copy);
+        end = strrchr(copy, '/');
+    }
+    free(copy);
 }
 
 static enum mgb_status page_write(struct report *report, const char *path)
@@ -41,7 +58,10 @@ static enum mgb_status page_write(struct report *report, const char *path)
         status = mgb_fail(MGB_INTERRUPTED, "writing a report was interrupted");
     if (status == MGB_OK)
         status = mgb_export_file_commit(&file);
-    snprintf(message, sizeof message, "%s", mgb_message_get());
+    if (status == MGB_IO && file.out && ferror(file.out))
+        snprintf(message, sizeof message, "cannot write %s (is the disk full?)", path);
+    else
+        snprintf(message, sizeof message, "%s", mgb_message_get());
     mgb_export_file_done(&file);
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }
@@ -76,8 +96,7 @@ static char *title_make(const struct mgb_invocation *in, const struct plot_cells
 static enum mgb_status report_make(const struct mgb_invocation *in, const char *database,
                                    const char *words, const char *command)
 {
-    struct report report = {
-        .in = in, .database = database, .words = words, .command = command};
+    struct report report = {.in = in, .database = database, .words = words, .command = command};
     struct plot_cells cells;
     char *path = NULL, *title = NULL;
     MGB_TRY(mgb_reader_open(&report.reader, database));
@@ -87,10 +106,13 @@ static enum mgb_status report_make(const struct mgb_invocation *in, const char *
         report.title = title = title_make(in, &cells, words);
         if (!title || asprintf(&path, "%s/index.html", in->words[0]) < 0)
             status = mgb_fail(MGB_NO_MEMORY, "writing a report: memory is exhausted");
+        size_t kept = strlen(in->words[0]);
         if (status == MGB_OK)
-            status = folder_make(in->words[0]);
+            status = folder_make(&kept, in->words[0]);
         if (status == MGB_OK)
             status = page_write(&report, path);
+        if (status != MGB_OK)
+            folder_unmake(kept, in->words[0]);
         if (status == MGB_OK)
             mgb_say(stdout, "%s\n", path);
         plot_cells_done(&cells);

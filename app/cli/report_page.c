@@ -35,32 +35,59 @@ static enum mgb_status picture_text(FILE *out, const struct mgb_picture *picture
     return status;
 }
 
-static enum mgb_status picture_put(const struct report *r, const struct mgb_picture *picture,
+struct pictures {
+    const struct report *report;
+    FILE *missing;
+    char failure[512]; /* of gnuplot, told last */
+    bool hopeless;     /* it did not end: each further picture would take as long */
+};
+
+/* In the page beside each picture, on standard error once. */
+static void failure_tell(struct pictures *p)
+{
+    const struct report *r = p->report;
+    report_element(r->out, "p", "Drawn with characters, for %s", mgb_message_get());
+    if (strcmp(p->failure, mgb_message_get()) == 0)
+        return;
+    snprintf(p->failure, sizeof p->failure, "%s", mgb_message_get());
+    if (!r->in->quiet)
+        mgb_cli_complain(r->in, 0, "report: %s; pictures are drawn with characters", p->failure);
+}
+
+static enum mgb_status picture_put(struct pictures *p, const struct mgb_picture *picture,
                                    const char *name)
 {
-    char *element, prefix[40];
+    FILE *out = p->report->out;
+    char *element = NULL, prefix[40];
     snprintf(prefix, sizeof prefix, "%s-", name);
     MGB_TRY(mgb_picture_check(picture));
-    if (mgb_picture_inline(&element, picture, prefix) != MGB_OK)
-        return picture_text(r->out, picture);
-    fputs("<figure role=\"img\" aria-label=\"", r->out);
-    report_text(r->out, picture->title ? picture->title : name);
-    fprintf(r->out, "\">\n%s</figure>\n", element);
+    enum mgb_status drawn =
+        p->hopeless ? MGB_MISSING : mgb_picture_inline(&element, picture, prefix);
+    if (drawn == MGB_INTERRUPTED)
+        return drawn;
+    p->hopeless = p->hopeless || drawn == MGB_TIMEOUT;
+    if (drawn != MGB_OK && drawn != MGB_MISSING)
+        failure_tell(p);
+    if (drawn != MGB_OK)
+        return picture_text(out, picture);
+    fputs("<figure role=\"img\" aria-label=\"", out);
+    report_text(out, picture->title ? picture->title : name);
+    fprintf(out, "\">\n%s</figure>\n", element);
     free(element);
     return MGB_OK;
 }
 
-static enum mgb_status kind_put(const struct report *r, const struct plot_kind *kind, FILE *missing)
+static enum mgb_status kind_put(struct pictures *p, const struct plot_kind *kind)
 {
     struct mgb_picture picture;
     mgb_picture_init(&picture);
     enum mgb_status status = kind->from_cells ? kind->from_cells(&picture, r->cells)
                                               : kind->from_reader(&picture, r->cells, r->reader);
     if (status == MGB_MISSING) { /* the others are still worth a page */
-        fprintf(missing, "%s: %s\n", kind->name, mgb_message_get());
+        fprintf(p->missing, "%s: %s\n", kind->name, mgb_message_get());
         status = MGB_OK;
     } else if (status == MGB_OK) {
-        status = picture_put(r, &picture, kind->name);
+        status = picture_put(p, &picture, kind->name);
     }
     mgb_picture_done(&picture);
     return status;
@@ -70,16 +97,16 @@ enum mgb_status report_pictures(const struct report *r)
 {
     char *missing = NULL;
     size_t size;
-    FILE *stream = open_memstream(&missing, &size);
+    struct pictures pictures = {.report = r, .missing = open_memstream(&missing, &size)};
     enum mgb_status status = MGB_OK;
-    if (!stream)
+    if (!pictures.missing)
         return no_memory();
     report_element(r->out, "h2", "Pictures");
     if (!mgb_gnuplot_there())
         report_element(r->out, "p", "Drawn with characters, for there was no gnuplot.");
     for (const struct plot_kind *kind = plot_kinds; status == MGB_OK && kind->name; kind++)
-        status = kind_put(r, kind, stream);
-    if (fclose(stream) != 0)
+        status = kind_put(&pictures, kind);
+    if (fclose(pictures.missing) != 0)
         status = status == MGB_OK ? no_memory() : status;
     else if (size > 0) {
         fputs("<p class=\"small\">Not drawn:</p>\n<ul class=\"small\">\n", r->out);

@@ -24,8 +24,13 @@ enum mgb_status mgb_gnuplot_script(const struct mgb_picture *picture,
 /* Whether there is a gnuplot on PATH. */
 bool mgb_gnuplot_there(void);
 
+/* Whom to ask, many times a second while gnuplot draws, whether the user wants to stop; NULL: nobody. For the whole
+ * process; set before pictures are drawn. */
+void mgb_gnuplot_watch(bool (*stop)(void));
+
 /* Draws into `path`, which is replaced when the picture is whole. MGB_MISSING: no gnuplot; MGB_IO: it cannot be written, or
- * gnuplot failed (the message has what it said). */
+ * gnuplot failed (the message has what it said); MGB_INTERRUPTED: the user asked to stop; MGB_TIMEOUT: gnuplot took longer
+ * than MGBENCH_GNUPLOT_TIMEOUT seconds (60; 0: no limit) and was ended. */
 enum mgb_status mgb_picture_write(const struct mgb_picture *picture, const char *path,
                                   const struct mgb_picture_size *size);
 

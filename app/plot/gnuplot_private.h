@@ -57,4 +57,10 @@ double mgb_gnuplot_names_width(const struct mgb_chart *chart, double most);
 /* Takes gnuplot's own <title>s out of an SVG picture in a file that can be read and written. */
 enum mgb_status mgb_gnuplot_svg_clean(int file);
 
+/* Runs the program on open files: script, picture, what it complains of. MGB_MISSING: there is none. MGB_INTERRUPTED: the
+ * user asked (mgb_gnuplot_watch). MGB_TIMEOUT: it did not end. MGB_IO: it failed. */
+enum mgb_status mgb_gnuplot_run(int script, int picture, int complaints);
+/* Fails with what it complained of; `state` as waitpid gives it. */
+enum mgb_status mgb_gnuplot_fail(int complaints, int state);
+
 #endif

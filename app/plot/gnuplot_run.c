@@ -1,14 +1,12 @@
-/* Running gnuplot: script in, picture out, what it complains of as the message. Files instead of pipes, so that neither
- * side can wait for the other. See gnuplot.h. */
+/* Pictures through gnuplot: script in, picture out. Files instead of pipes, so that neither side can wait for the other.
+ * See gnuplot.h. */
 #include "app/plot/gnuplot_private.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 bool mgb_gnuplot_there(void)
@@ -58,43 +56,6 @@ static enum mgb_status script_keep(int *out, const struct mgb_picture *picture,
     return status;
 }
 
-/* What gnuplot wrote to its standard error, without the script's lines that it repeats. */
-static enum mgb_status failure_tell(int complaints, int state)
-{
-    char text[1024];
-    ssize_t got = pread(complaints, text, sizeof text - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    const char *line = strstr(text, "line ");
-    line = line ? line : text;
-    size_t length = strcspn(line, "\n");
-    if (WIFSIGNALED(state))
-        return mgb_fail(MGB_IO, "gnuplot was ended by signal %d", WTERMSIG(state));
-    return mgb_fail(MGB_IO, "gnuplot failed (exit %d): %.*s", WEXITSTATUS(state), (int)length,
-                    length ? line : "it did not say why");
-}
-
-static enum mgb_status child_run(int script, int picture, int complaints)
-{
-    char name[] = "gnuplot", plain[] = "-d", input[] = "-"; /* -d: nobody's ~/.gnuplot */
-    char *const words[] = {name, plain, input, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int state = 0;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return mgb_fail(MGB_NO_MEMORY, "drawing a picture: memory is exhausted");
-    posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
-    int code = posix_spawnp(&child, "gnuplot", &actions, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (code != 0)
-        return mgb_fail(MGB_MISSING, "starting gnuplot failed: %s", strerror(code));
-    while (waitpid(child, &state, 0) < 0)
-        if (errno != EINTR)
-            return mgb_fail(MGB_IO, "waiting for gnuplot failed: %s", strerror(errno));
-    return WIFEXITED(state) && WEXITSTATUS(state) == 0 ? MGB_OK : failure_tell(complaints, state);
-}
-
 /* Draws into an open file. */
 static enum mgb_status picture_draw(const struct mgb_picture *picture,
                                     enum mgb_picture_format format,
@@ -108,11 +69,11 @@ static enum mgb_status picture_draw(const struct mgb_picture *picture,
     MGB_TRY(script_keep(&script, picture, format, size));
     int complaints = memfd_create("mgbench-gnuplot-errors", MFD_CLOEXEC);
     enum mgb_status status = complaints >= 0
-                                 ? child_run(script, file, complaints)
+                                 ? mgb_gnuplot_run(script, file, complaints)
                                  : mgb_fail(MGB_IO, "starting gnuplot failed: %s", strerror(errno));
     struct stat made;
     if (status == MGB_OK && (fstat(file, &made) != 0 || made.st_size == 0))
-        status = failure_tell(complaints, 0);
+        status = mgb_gnuplot_fail(complaints, 0);
     if (status == MGB_OK && format == MGB_PICTURE_SVG)
         status = mgb_gnuplot_svg_clean(file);
     if (complaints >= 0)
@@ -132,7 +93,7 @@ enum mgb_status mgb_picture_write(const struct mgb_picture *picture, const char 
     enum mgb_picture_format format;
     char *fresh;
     MGB_TRY(mgb_picture_format_find(&format, path));
-    if (asprintf(&fresh, "%s.%d.part", path, (int)getpid()) < 0)
+    if (asprintf(&fresh, "%s.partial", path) < 0) /* one that was killed leaves it to the next */
         return mgb_fail(MGB_NO_MEMORY, "drawing a picture: memory is exhausted");
     int file = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     enum mgb_status status =
