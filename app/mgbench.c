@@ -3,6 +3,7 @@
 #include "app/mgb_commit.h"
 #include "app/supervisor/supervisor.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,8 +41,19 @@ static void spinning_limit(char **argv)
         execv("/proc/self/exe", argv); /* comes back only if it cannot */
 }
 
+/* What the shell closed: the next file that is opened would get its number, and be written to. What is opened the wrong
+ * way round fails as a closed one does. */
+static void standard_open(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return; /* no /dev/null: nothing better to do */
+}
+
 int main(int argc, char **argv)
 {
+    standard_open();
     spinning_limit(argv);
     struct mgb_invocation in;
     int code = mgb_cli_parse(&in, argc, argv);

@@ -277,6 +277,10 @@ bool mgb_doctor_database(const struct mgb_symptom_sink *sink, const char *path,
                         missing ? "nothing has been recorded yet" : strerror(errno));
         return false;
     }
+    if (!S_ISREG(info.st_mode)) {
+        content_say(sink, path, options); /* opening tells what it is */
+        return false;
+    }
     mgb_symptom_say(sink, MGB_SYMPTOM_OK, "database", NULL, "%s: %s", path,
                     size_text(size, (int64_t)info.st_size));
     permission_say(sink, path);

@@ -9,9 +9,10 @@
 
 #include "db/schema.h"
 
-static enum mgb_status out_fail(void)
+enum mgb_status mgb_export_fail(const char *name)
 {
-    return mgb_fail(MGB_IO, "the rows cannot be written: %s", strerror(errno));
+    return mgb_fail(MGB_IO, "cannot write %s: %s", name ? name : "standard output",
+                    strerror(errno));
 }
 
 void mgb_export_json_text(FILE *out, const char *text, size_t size)
@@ -206,7 +207,7 @@ static enum mgb_status columns_take(void *context, const char *const *names, int
     } else if (writer->format != MGB_EXPORT_JSONL) {
         header_put(writer);
     }
-    return ferror(writer->out) ? out_fail() : MGB_OK;
+    return ferror(writer->out) ? mgb_export_fail(writer->name) : MGB_OK;
 }
 
 static void object_put(const struct mgb_export *writer, const struct mgb_value *values)
@@ -245,7 +246,7 @@ static enum mgb_status row_take(void *context, const struct mgb_value *values, i
         break;
     }
     writer->rows++;
-    return ferror(writer->out) ? out_fail() : MGB_OK;
+    return ferror(writer->out) ? mgb_export_fail(writer->name) : MGB_OK;
 }
 
 struct mgb_query_sink mgb_export_sink(struct mgb_export *writer)
@@ -264,5 +265,5 @@ enum mgb_status mgb_export_end(struct mgb_export *writer, bool complete)
     writer->names = NULL;
     writer->columns = 0;
     bool written = fflush(writer->out) == 0 && !ferror(writer->out);
-    return written ? MGB_OK : out_fail();
+    return written ? MGB_OK : mgb_export_fail(writer->name);
 }

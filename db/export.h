@@ -18,6 +18,7 @@ struct mgb_export {
     /* Of the caller. */
     FILE *out;
     enum mgb_export_format format;
+    const char *name;    /* of `out`, for messages; NULL: standard output */
     const char *program; /* JSON: what wrote it */
     bool plain;          /* whole numbers of type REAL without ".0", empty texts without quotes */
     bool (*stop)(void *context); /* asked before each row; may be NULL */
@@ -34,6 +35,9 @@ struct mgb_query_sink mgb_export_sink(struct mgb_export *writer);
 /* Ends the document, if one was begun; `complete`: all rows are there. MGB_IO: it could not be written. Frees what the
  * writer holds. */
 enum mgb_status mgb_export_end(struct mgb_export *writer, bool complete);
+
+/* MGB_IO: what errno says of writing to `name` (NULL: standard output). */
+enum mgb_status mgb_export_fail(const char *name);
 
 /* `text` of `size` bytes as a string of JSON, quotes and all; bytes that are no UTF-8 become U+FFFD. */
 void mgb_export_json_text(FILE *out, const char *text, size_t size);

@@ -22,9 +22,11 @@ static char *path_follow(const char *path)
 enum mgb_status mgb_export_file_open(struct mgb_export_file *out, const char *path)
 {
     struct stat info;
-    *out = (struct mgb_export_file){.path = path_follow(path)};
-    if (!out->path)
+    *out = (struct mgb_export_file){.path = path_follow(path), .given = strdup(path)};
+    if (!out->path || !out->given) {
+        mgb_export_file_done(out);
         return mgb_fail(MGB_NO_MEMORY, "no memory to write %s", path);
+    }
     bool there = stat(out->path, &info) == 0;
     bool direct = there && !S_ISREG(info.st_mode);
     if (there && S_ISDIR(info.st_mode))
@@ -59,9 +61,9 @@ enum mgb_status mgb_export_file_commit(struct mgb_export_file *file)
 {
     enum mgb_status status = MGB_OK;
     if (file_close(file) != 0)
-        status = file_fail(file->partial ? file->partial : file->path);
+        status = file_fail(file->given);
     else if (file->partial && rename(file->partial, file->path) != 0)
-        status = file_fail(file->path);
+        status = file_fail(file->given);
     if (status != MGB_OK && file->partial)
         unlink(file->partial);
     return status;
@@ -72,7 +74,7 @@ enum mgb_status mgb_export_file_leave(struct mgb_export_file *file, bool keep)
     int code = file_close(file);
     if (file->partial && (!keep || code != 0))
         unlink(file->partial);
-    return code == 0 ? MGB_OK : file_fail(file->partial ? file->partial : file->path);
+    return code == 0 ? MGB_OK : file_fail(file->given);
 }
 
 void mgb_export_file_done(struct mgb_export_file *file)
@@ -80,6 +82,7 @@ void mgb_export_file_done(struct mgb_export_file *file)
     if (file->out)
         (void)mgb_export_file_leave(file, false);
     free(file->path);
+    free(file->given);
     free(file->partial);
     *file = (struct mgb_export_file){0};
 }

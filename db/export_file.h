@@ -10,6 +10,7 @@
 struct mgb_export_file {
     FILE *out;
     char *path;    /* what it will be called, symbolic links followed */
+    char *given;   /* the same as it was asked for, for messages */
     char *partial; /* what it is called meanwhile; NULL: a device or pipe, written directly */
 };
 

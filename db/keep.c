@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "db/keep_private.h"
+#include "db/source.h"
 #include "db/store_private.h"
 
 #define WAIT_MS 5000
@@ -45,25 +46,31 @@ int64_t mgb_keep_free(const char *path)
 }
 
 enum mgb_status mgb_keep_room(const char *what, const char *path, int64_t needed,
-                              const struct mgb_keep_options *options)
+                              const char *advice, const struct mgb_keep_options *options)
 {
     int64_t there = options && options->free_bytes ? options->free_bytes : mgb_keep_free(path);
     if (there < 0 || there >= needed + SPARE_BYTES)
         return MGB_OK;
-    return mgb_fail(
-        MGB_IO,
-        "%s %s takes %lld MiB of free disk beside it, there are %lld MiB: make room, or "
-        "copy it to a larger disk first (mgbench seal --out)",
-        what, path, (long long)((needed + SPARE_BYTES) >> 20), (long long)(there >> 20));
+    return mgb_fail(MGB_IO,
+                    "%s %s takes %lld MiB of free disk beside it, there are %lld MiB: make room, "
+                    "or %s",
+                    what, path, (long long)((needed + SPARE_BYTES) >> 20), (long long)(there >> 20),
+                    advice);
 }
 
-/* Closing looks for the lock too: the failure's own message must survive that. */
-static enum mgb_status store_leave(struct mgb_store *store, enum mgb_status status)
+/* Opening for writing would make a results file of an empty one. */
+static enum mgb_status empty_refuse(const char *path)
 {
-    char message[512];
-    snprintf(message, sizeof message, "%s", mgb_message_get());
-    mgb_store_close(store);
-    return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
+    struct mgb_sql sql;
+    enum mgb_schema_state state;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return mgb_fail(MGB_MISSING, "%s is not there: nothing has been recorded in it", path);
+    if (mgb_source_open(&sql, &state, path) != MGB_OK)
+        return MGB_OK; /* opening it for writing tells why, or can do what reading cannot */
+    mgb_sql_close(&sql);
+    return state == MGB_SCHEMA_EMPTY
+               ? mgb_fail(MGB_MISSING, "%s is empty: nothing has been recorded in it", path)
+               : MGB_OK;
 }
 
 enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
@@ -74,17 +81,19 @@ enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
         settings.lock_wait_ms = options->lock_wait_ms;
     if (options && options->busy_wait_ms)
         settings.busy_wait_ms = options->busy_wait_ms;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
-        return mgb_fail(MGB_MISSING, "%s is not there: nothing has been recorded in it", path);
+    MGB_TRY(empty_refuse(path));
     MGB_TRY(mgb_store_open(out, path, &settings));
     enum mgb_status status = mgb_store_hold(*out);
-    return status == MGB_OK ? MGB_OK : store_leave(*out, status);
+    if (status != MGB_OK)
+        mgb_store_close(*out);
+    return status;
 }
 
 enum mgb_status mgb_keep_close(struct mgb_store *store, enum mgb_status status)
 {
     mgb_store_release(store);
-    return store_leave(store, status);
+    mgb_store_close(store);
+    return status;
 }
 
 static enum mgb_status run_delete(struct mgb_store *store, int64_t run)
@@ -153,7 +162,8 @@ enum mgb_status mgb_keep_vacuum(struct mgb_keep_sizes *out, const char *path,
     MGB_TRY(mgb_keep_open(&store, path, options));
     enum mgb_status status = live_bytes(&live, &store->sql);
     if (status == MGB_OK)
-        status = mgb_keep_room("compacting", path, 2 * live, options);
+        status = mgb_keep_room("compacting", path, 2 * live,
+                               "copy it to a larger disk first (mgbench seal --out)", options);
     if (status == MGB_OK)
         status = compact(store);
     /* A reader may keep the log from being emptied now: the next run does it then. */

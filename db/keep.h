@@ -1,5 +1,5 @@
 /* Looking after a results file outside of runs: deleting runs, giving space back, making one file for an archive. All
- * refuse (MGB_BUSY) while a run is being written to the file, and MGB_MISSING when there is none. */
+ * refuse (MGB_BUSY) while a run is being written to the file, and MGB_MISSING when there is none or nothing in it. */
 #ifndef MGB_DB_KEEP_H
 #define MGB_DB_KEEP_H
 
@@ -28,6 +28,10 @@ enum mgb_status mgb_keep_seal(const char *path, const struct mgb_keep_options *o
 /* The same as a copy, which must not be there yet; the file itself may be in use. */
 enum mgb_status mgb_keep_seal_copy(const char *path, const char *copy,
                                    const struct mgb_keep_options *options);
+
+/* Takes away a results file that the caller made and could not fill, with its log and lock; not while another process
+ * holds its lock. */
+void mgb_keep_unmake(const char *path);
 
 /* Bytes of the file and its write-ahead log. */
 int64_t mgb_keep_size(const char *path);

@@ -10,9 +10,9 @@ enum mgb_status mgb_keep_open(struct mgb_store **out, const char *path,
 /* Gives the lock back; returns `status` with its message. */
 enum mgb_status mgb_keep_close(struct mgb_store *store, enum mgb_status status);
 
-/* MGB_IO when the disk of `path` lacks `needed` bytes; `what` is being done to it. */
+/* MGB_IO when the disk of `path` lacks `needed` bytes: "`what` `path` takes ...: make room, or `advice`". */
 enum mgb_status mgb_keep_room(const char *what, const char *path, int64_t needed,
-                              const struct mgb_keep_options *options);
+                              const char *advice, const struct mgb_keep_options *options);
 char *mgb_keep_folder(const char *path); /* to be freed */
 
 #endif

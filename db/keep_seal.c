@@ -50,7 +50,24 @@ enum mgb_status mgb_keep_seal(const char *path, const struct mgb_keep_options *o
     return MGB_OK;
 }
 
-static enum mgb_status copy_write(const char *path, const char *copy,
+void mgb_keep_unmake(const char *path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal", ".lock"};
+    struct mgb_lock lock;
+    if (mgb_lock_open(&lock, path) != MGB_OK)
+        return;
+    bool alone = mgb_lock_take(&lock, path, 0) == MGB_OK;
+    for (size_t i = 0; alone && i < sizeof endings / sizeof *endings; i++) {
+        char *file = NULL;
+        if (asprintf(&file, "%s%s", path, endings[i]) >= 0)
+            unlink(file);
+        free(file);
+    }
+    mgb_lock_close(&lock);
+}
+
+/* `shown`: what the copy will be called, in messages. */
+static enum mgb_status copy_write(const char *path, const char *copy, const char *shown,
                                   const struct mgb_keep_options *options)
 {
     struct mgb_sql sql;
@@ -65,7 +82,8 @@ static enum mgb_status copy_write(const char *path, const char *copy,
     if (status == MGB_OK)
         status = mgb_sql_int(&size, &sql, "PRAGMA page_size");
     if (status == MGB_OK)
-        status = mgb_keep_room("a copy of", copy, pages * size, options);
+        status =
+            mgb_keep_room("writing", shown, pages * size, "name a file on a larger disk", options);
     if (status == MGB_OK)
         status = mgb_sql_prepare(&into, &sql, "VACUUM INTO ?");
     if (status == MGB_OK) {
@@ -76,7 +94,7 @@ static enum mgb_status copy_write(const char *path, const char *copy,
     return status;
 }
 
-static enum mgb_status copy_settle(const char *copy)
+static enum mgb_status copy_settle(const char *copy, const char *shown)
 {
     struct mgb_sql sql;
     MGB_TRY(mgb_sql_open(&sql, copy, copy, SQLITE_OPEN_READWRITE));
@@ -87,7 +105,7 @@ static enum mgb_status copy_settle(const char *copy)
     MGB_TRY(status);
     int fd = open(copy, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0)
-        status = mgb_fail(MGB_IO, "cannot write %s: %s", copy, strerror(errno));
+        status = mgb_fail(MGB_IO, "cannot write %s: %s", shown, strerror(errno));
     if (fd >= 0)
         close(fd);
     return status;
@@ -102,9 +120,9 @@ enum mgb_status mgb_keep_seal_copy(const char *path, const char *copy,
     if (asprintf(&partial, "%s.partial", copy) < 0)
         return mgb_fail(MGB_NO_MEMORY, "no memory to copy %s", path);
     unlink(partial); /* of one that was killed */
-    enum mgb_status status = copy_write(path, partial, options);
+    enum mgb_status status = copy_write(path, partial, copy, options);
     if (status == MGB_OK)
-        status = copy_settle(partial);
+        status = copy_settle(partial, copy);
     if (status == MGB_OK && rename(partial, copy) != 0)
         status = mgb_fail(MGB_IO, "cannot write %s: %s", copy, strerror(errno));
     if (status != MGB_OK)

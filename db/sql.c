@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static enum mgb_status code_status(int code)
 {
@@ -65,12 +66,26 @@ enum mgb_status mgb_sql_fail(struct mgb_sql *sql, int code, const char *what)
                     code_hint(code));
 }
 
+/* SQLite would take a directory for a failing disk and wait for the other end of a pipe. */
+static enum mgb_status kind_check(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        return MGB_OK;
+    return mgb_fail(MGB_MISSING, "%s is a %s, no results file: name a file", path,
+                    S_ISDIR(info.st_mode)    ? "directory"
+                    : S_ISFIFO(info.st_mode) ? "pipe"
+                    : S_ISSOCK(info.st_mode) ? "socket"
+                                             : "device");
+}
+
 enum mgb_status mgb_sql_open(struct mgb_sql *out, const char *name, const char *path, int flags)
 {
     *out = (struct mgb_sql){0};
     if (!path
             [0]) /* SQLite would keep everything in a file without a name, and drop it at the end */
         return mgb_fail(MGB_INVALID, "a results file needs a name; an empty one was given");
+    MGB_TRY(kind_check(path));
     out->path = strdup(path);
     if (!out->path)
         return mgb_fail(MGB_NO_MEMORY, "no memory to open %s", path);

@@ -24,7 +24,7 @@ struct mgb_sql {
     int cached;
 };
 
-/* Opens without touching the file's content. `flags` are SQLITE_OPEN_*; `name` is a path, or a URI with
+/* Opens without touching the file's content; MGB_MISSING: it is a directory, a pipe or a device. `flags` are SQLITE_OPEN_*; `name` is a path, or a URI with
  * SQLITE_OPEN_URI. Closing never checkpoints unless mgb_sql_checkpoint_on_close was called. */
 enum mgb_status mgb_sql_open(struct mgb_sql *out, const char *name, const char *path, int flags);
 void mgb_sql_checkpoint_on_close(struct mgb_sql *sql);

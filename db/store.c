@@ -129,8 +129,10 @@ static void runs_interrupt(struct mgb_store *store)
 
 void mgb_store_close(struct mgb_store *store)
 {
+    char message[512]; /* of what failed before and is told after closing */
     if (!store)
         return;
+    snprintf(message, sizeof message, "%s", mgb_message_get());
     runs_interrupt(store);
     /* SQLite before 3.51.3 can lose rows when two connections checkpoint at once: the last one out checkpoints only if
      * it can be sure that it is alone. */
@@ -142,6 +144,7 @@ void mgb_store_close(struct mgb_store *store)
         mgb_lock_release(&store->lock);
     mgb_lock_close(&store->lock);
     free(store);
+    (void)mgb_fail(MGB_OK, "%s", message);
 }
 
 const char *mgb_store_path(const struct mgb_store *store)

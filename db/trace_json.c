@@ -10,9 +10,7 @@
 
 static enum mgb_status out_check(const struct mgb_trace_json *writer)
 {
-    return ferror(writer->out)
-               ? mgb_fail(MGB_IO, "the trace cannot be written: %s", strerror(errno))
-               : MGB_OK;
+    return ferror(writer->out) ? mgb_export_fail(writer->name) : MGB_OK;
 }
 
 static enum mgb_status no_memory(void)

@@ -15,6 +15,7 @@
 struct mgb_trace_json {
     /* Of the caller. */
     FILE *out;
+    const char *name;            /* of `out`, for messages; NULL: standard output */
     const char *program;         /* what wrote it */
     bool (*stop)(void *context); /* asked between tracks; may be NULL */
     void *context;

@@ -87,6 +87,9 @@ void mgb_cli_done(struct mgb_invocation *in);
 /* Runs the command in this process and returns the exit code; standard output is flushed. */
 int mgb_cli_run(struct mgb_invocation *in);
 
+/* Flushes standard output; `code`, or 1 with a message where it could not be written. */
+int mgb_cli_output_end(const struct mgb_invocation *in, int code);
+
 /* For the supervisor after the worker died: marks its run as crashed, if there is a results database. */
 void mgb_cli_mark_crashed(const struct mgb_invocation *in);
 

@@ -4,6 +4,7 @@
 #include "app/plot/gnuplot.h"
 #include <fcntl.h>
 #include <locale.h>
+#include <unistd.h>
 
 const struct mgb_command *const mgb_commands[] = {
     &mgb_command_script,  &mgb_command_run,      &mgb_command_plan,
@@ -44,6 +45,25 @@ int mgb_cli_exit_code(enum mgb_status status)
 int mgb_cli_refusal_code(enum mgb_status status)
 {
     return status == MGB_INVALID ? MGB_EXIT_USAGE : mgb_cli_exit_code(status);
+}
+
+/* Standard output that the shell closed is open for reading only since the program's start: see standard_open. */
+static bool output_is_closed(void)
+{
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY;
+}
+
+int mgb_cli_output_end(const struct mgb_invocation *in, int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (mgb_interrupt_pipe_closed()) /* the reader had enough: not a failure */
+        return code == MGB_EXIT_FAILED ? MGB_EXIT_OK : code;
+    return mgb_cli_complain(in, MGB_EXIT_FAILED,
+                            output_is_closed()
+                                ? "standard output is closed: give it a file, or /dev/null"
+                                : "writing to standard output failed (is the disk full?)");
 }
 
 int mgb_cli_run(struct mgb_invocation *in)

@@ -6,6 +6,7 @@
 #include "app/script/terminal.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -107,7 +108,8 @@ static int doctor_run(struct mgb_invocation *in)
     if (status != MGB_OK || mgb_interrupt_asked())
         return mgb_interrupt_asked() ? MGB_EXIT_INTERRUPTED : MGB_EXIT_FAILED;
     if (!there)
-        return mgb_cli_complain(in, MGB_EXIT_UNAVAILABLE, "%s is not there", in->db);
+        return mgb_cli_complain(in, MGB_EXIT_UNAVAILABLE, "%s is %s", in->db,
+                                access(in->db, F_OK) == 0 ? "no file" : "not there");
     return report.counts[MGB_SYMPTOM_FAIL] ? MGB_EXIT_FAILED : MGB_EXIT_OK;
 }
 

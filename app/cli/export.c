@@ -85,6 +85,7 @@ static enum mgb_status file_write(struct mgb_export *writer, const char *path, c
         return mgb_fail(MGB_INVALID, "--out: %s is the results database itself", path);
     MGB_TRY(mgb_export_file_open(&file, path));
     writer->out = file.out;
+    writer->name = path;
     enum mgb_status status = rows_write(writer, database, sql);
     if (status == MGB_OK) {
         status = mgb_export_file_commit(&file);
@@ -96,9 +97,6 @@ static enum mgb_status file_write(struct mgb_export *writer, const char *path, c
             snprintf(message, sizeof message,
                      "stopped after %lld rows: they are in %s; %s was not touched",
                      (long long)writer->rows, file.partial, path);
-        else if (status == MGB_IO && file.partial)
-            snprintf(message, sizeof message,
-                     "cannot write %s: is the disk full? %s was not touched", file.partial, path);
         mgb_fail(status, "%s", message);
     }
     mgb_export_file_done(&file);

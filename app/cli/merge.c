@@ -2,7 +2,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
 #include "app/script/terminal.h"
+#include "db/keep.h"
 #include "db/merge.h"
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -63,11 +65,11 @@ static void counts_tell(const char *file, const struct mgb_merge_counts *c)
 static enum mgb_status files_merge(struct mgb_invocation *in, const char *target, int first,
                                    struct mgb_table *table)
 {
-    struct mgb_store *store;
+    struct mgb_store *store = NULL;
     struct mgb_merge_options options = {stop_asked, line_say, in};
     struct mgb_store_options settings = {.busy_wait_ms = 5000};
-    MGB_TRY(mgb_store_open(&store, target, &settings));
-    enum mgb_status status = MGB_OK;
+    bool made = access(target, F_OK) != 0 && errno == ENOENT;
+    enum mgb_status status = mgb_store_open(&store, target, &settings);
     for (int i = first; i < in->word_count && status == MGB_OK; i++) {
         struct mgb_merge_counts counts = {0};
         status = mgb_merge(&counts, store, in->words[i], &options);
@@ -79,6 +81,8 @@ static enum mgb_status files_merge(struct mgb_invocation *in, const char *target
     char message[512];
     snprintf(message, sizeof message, "%s", mgb_message_get());
     mgb_store_close(store);
+    if (made && status != MGB_OK && status != MGB_INTERRUPTED)
+        mgb_keep_unmake(target);
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }
 

@@ -307,15 +307,15 @@ static int wishes_answer(const struct reader *r)
     const struct mgb_invocation *in = r->in;
     if (r->version) {
         puts("mgbench " MGB_VERSION);
-        return MGB_EXIT_OK;
+        return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !in->command) {
         mgb_help_print_all(stdout, true);
-        return MGB_EXIT_OK;
+        return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !(in->command->takes_any_flag && in->word_count > 0)) {
         mgb_help_print_command(stdout, in->command);
-        return MGB_EXIT_OK;
+        return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (!in->command) {
         mgb_help_print_all(stderr, false);

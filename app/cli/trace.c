@@ -38,11 +38,11 @@ static enum mgb_status steps_write(struct tracing *t)
 }
 
 /* The document is ended whatever happens: what is there can be read. */
-static enum mgb_status document_write(struct tracing *t, FILE *out)
+static enum mgb_status document_write(struct tracing *t, FILE *out, const char *name)
 {
     char message[512];
     t->writer = (struct mgb_trace_json){
-        .out = out, .program = "mgbench " MGB_VERSION, .stop = mgb_cli_stream_stop};
+        .out = out, .name = name, .program = "mgbench " MGB_VERSION, .stop = mgb_cli_stream_stop};
     enum mgb_status status = steps_write(t);
     snprintf(message, sizeof message, "%s", mgb_message_get());
     enum mgb_status ended = mgb_trace_json_end(&t->writer);
@@ -55,7 +55,7 @@ static enum mgb_status file_write(struct tracing *t, const char *path)
     if (mgb_cli_export_is_database(path, t->database))
         return mgb_fail(MGB_INVALID, "--out: %s is the results database itself", path);
     MGB_TRY(mgb_export_file_open(&file, path));
-    enum mgb_status status = document_write(t, file.out);
+    enum mgb_status status = document_write(t, file.out, path);
     if (status == MGB_OK) {
         status = mgb_export_file_commit(&file);
     } else {
@@ -91,7 +91,7 @@ static enum mgb_status trace_write(struct tracing *t)
     MGB_TRY(mgb_trace_list(&t->list, t->reader, t->which.segment));
     MGB_TRY(mgb_cli_steps_choose(&t->list, mgb_cli_find_flag(t->in, "--steps"), t->which.run));
     if (!path || strcmp(path, "-") == 0)
-        return document_write(t, stdout);
+        return document_write(t, stdout, NULL);
     MGB_TRY(file_write(t, path));
     done_tell(t, path);
     return MGB_OK;

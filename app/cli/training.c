@@ -58,15 +58,25 @@ static enum mgb_status steps_check(const struct mgb_invocation *in)
                     count - 1);
 }
 
-/* "1%" or 0.01. */
+/* A number as scripts have them, which is less than strtod reads; *end is `text` where there is none. */
+static double number_read(const char **end, const char *text)
+{
+    char *behind;
+    double number = strtod(text, &behind);
+    *end = (size_t)(behind - text) > strspn(text, "0123456789.eE+-") ? text : behind;
+    return number;
+}
+
+/* "1%" or 0.01, as scripts/lib/run.lua reads it. */
 static enum mgb_status share_check(const char *flag, const char *value)
 {
-    char *end;
-    double share = strtod(value, &end) * (*value && value[strlen(value) - 1] == '%' ? 0.01 : 1);
+    const char *end;
+    double share = number_read(&end, value) / (*value && value[strlen(value) - 1] == '%' ? 100 : 1);
     if (end == value || (*end && strcmp(end, "%") != 0) || !(share > 0 && share < 1))
         return mgb_fail(MGB_INVALID,
-                        "%s: a share of the median such as 1%% or 0.01 expected, got '%s'", flag,
-                        value);
+                        "%s: a share of the median such as 1%% or 0.01, more than 0 and less than "
+                        "1, expected, got '%s'",
+                        flag, value);
     return MGB_OK;
 }
 
@@ -74,8 +84,8 @@ static enum mgb_status share_check(const char *flag, const char *value)
 static enum mgb_status time_check(const char *flag, const char *value)
 {
     static const char *const units[] = {"", "ms", "s", "m", "min", "h", NULL};
-    char *end;
-    double number = strtod(value, &end);
+    const char *end;
+    double number = number_read(&end, value);
     int unit = 0;
     while (units[unit] && strcmp(units[unit], end) != 0)
         unit++;

@@ -57,7 +57,7 @@ end
 -- 0.01 and "1%" are the same.
 local function noise_read(what, given)
   if given == nil then return nil end
-  local percent = type(given) == "string" and given:match("^%s*([%d.]+)%s*%%%s*$")
+  local percent = type(given) == "string" and given:match("^%s*([%d.eE+-]+)%s*%%%s*$")
   local value = percent and (tonumber(percent) or 0) / 100 or type(given) == "number" and given
   if not value or not (value > 0 and value < 1) then
     host.fail(("%s: target_noise: a share of the median as 0.01 or \"1%%\", more than 0 and less than 1, expected, got %s")
@@ -72,7 +72,7 @@ local seconds_of = { ms = 0.001, s = 1, m = 60, min = 60, h = 3600 }
 local function time_read(what, given)
   if given == nil then return nil end
   local number, unit
-  if type(given) == "string" then number, unit = given:match("^%s*([%d.]+)%s*(%a+)%s*$") end
+  if type(given) == "string" then number, unit = given:match("^%s*([%d.eE+-]+)%s*(%a+)%s*$") end
   local value = type(given) == "number" and given or (tonumber(number) or 0) * (seconds_of[unit] or 0)
   if not (value > 0 and value <= host.most_seconds) then
     host.fail(("%s: max_time: seconds as 60 or a text as \"60s\", \"5m\" or \"1h\" expected, got %s"):format(what,

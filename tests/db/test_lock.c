@@ -106,6 +106,21 @@ static void the_lock_is_held_only_while_a_run_is_active(void **state)
     mgb_store_close(second);
 }
 
+/* Closing looks for the lock, which is held here: that is nothing to tell. */
+static void closing_leaves_the_message_of_what_failed(void **state)
+{
+    struct mgb_store *first, *second;
+    int64_t run;
+    assert_ok(mgb_store_open(&first, *state, NULL));
+    assert_ok(mgb_store_open(&second, *state, NULL));
+    assert_ok(mgb_store_begin_run(&run, first, database_run()));
+    mgb_fail(MGB_IO, "what failed");
+    mgb_store_close(second);
+    assert_string_equal(mgb_message_get(), "what failed");
+    assert_ok(mgb_store_finish_run(first, run, MGB_OUTCOME_OK, NULL));
+    mgb_store_close(first);
+}
+
 static void a_file_in_use_can_be_opened_and_read(void **state)
 {
     int64_t run;
@@ -184,6 +199,7 @@ int main(void)
         DB_TEST(a_short_holder_is_waited_for),
         DB_TEST(who_is_refused_is_told_how_to_look),
         DB_TEST(the_lock_dies_with_its_holder),
+        DB_TEST(closing_leaves_the_message_of_what_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

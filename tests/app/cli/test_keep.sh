@@ -102,4 +102,48 @@ for what in 'write-ahead log' 'lock file' 'backend cuda' libc system program gnu
 done
 same 'nothing was made' '' "$(mgbench info --db new.db >/dev/null; ls new.db* 2>/dev/null)"
 
+# What is no results file is told as what it is and left alone, by whoever looks or writes.
+: >empty.db
+mkdir folder.db
+mkfifo pipe.db
+for words in 'show 1' runs 'query select' export vacuum seal 'rm last --yes' 'tag 1 x' 'note 1 x' 'baseline list' \
+    'compare 1 2' 'plot placement' 'report made' 'trace 1 --out made' 'explain 1'; do
+    for file in empty.db folder.db pipe.db; do
+        command_line="mgbench $words --db $file"
+        # shellcheck disable=SC2086
+        timeout 60 "$MGBENCH" $words --db $file >"$work/out" 2>"$work/err" </dev/null
+        same 'exit code' 4 $?
+        same 'message' 1 "$(grep -cE '^mgbench: .*(empty.db is empty|folder.db is a directory|pipe.db is a pipe)' "$work/err")"
+    done
+done
+for file in folder.db pipe.db; do
+    command_line="$file"
+    timeout 60 "$MGBENCH" run mlp --steps 1 --db $file >"$work/out" 2>"$work/err"
+    same 'a run' 4 $?
+    same 'nothing ran' '' "$(cat "$work/out")"
+    timeout 60 "$MGBENCH" doctor --db $file >"$work/out" 2>"$work/err"
+    same 'doctor' 4 $?
+    same 'no file' "mgbench: $file is no file" "$(cat "$work/err")"
+    timeout 60 "$MGBENCH" merge a.db $file >"$work/out" 2>"$work/err"
+    same 'merged from' 4 $?
+    timeout 60 "$MGBENCH" merge --into $file a.db >"$work/out" 2>"$work/err"
+    same 'merged into' 4 $?
+done
+same 'nothing was made' 'empty.db folder.db pipe.db ' "$(echo empty.db* folder.db* pipe.db* | tr '\n' ' ')"
+same 'as it was' 0 "$(wc -c <empty.db | tr -d ' ')"
+
+# What failed leaves nothing that it made. A limit of the size of files stands for a full disk.
+command_line='nothing is left'
+mgbench seal a.db --out sealed.db --quiet
+(ulimit -f 64; timeout 60 "$MGBENCH" merge --into merged.db sealed.db >"$work/out" 2>"$work/err")
+same 'merge' 1 $?
+mgbench merge --into merged.db sealed.db text.db >"$work/out" 2>"$work/err"
+same 'merge of no database' 1 $?
+same 'merge, files' '' "$(ls merged.db* 2>/dev/null)"
+mkdir there
+(ulimit -f 1; timeout 60 "$MGBENCH" report there/made/page --db sealed.db >"$work/out" 2>"$work/err")
+same 'report' 1 $?
+same 'report, message' 1 "$(tail -n 1 "$work/err" | grep -c '^mgbench: report: ')"
+same 'report, folders' there "$(find there)"
+
 finish

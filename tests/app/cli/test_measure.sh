@@ -11,11 +11,19 @@ usage() {
     # shellcheck disable=SC2086
     expect 2 '' "mgbench: $message" mgbench $tiny "$@"
 }
-for share in 0 1 x 1.5 %; do
-    usage "--target-noise: a share of the median such as 1% or 0.01 expected, got '$share'" --target-noise "$share"
+for share in 0 1 x 1.5 % 100% 0% -1% 1e-400% 0x1% nan inf%; do
+    usage "--target-noise: a share of the median such as 1% or 0.01, more than 0 and less than 1, expected, got '$share'" \
+        --target-noise "$share"
 done
-for time in 0s -1 60x s; do
+for time in 0s -1 60x s 0x1s infs; do
     usage "--max-time: a time such as 60s, 5m or 1h expected, got '$time'" --max-time "$time"
+done
+# Whatever is taken here is taken by mgb.run too.
+for share in 1e-9% 1e-9 99.9% 1E-300 +5%; do
+    command_line="mgbench run --target-noise $share"
+    # shellcheck disable=SC2086
+    mgbench $tiny --quiet --db taken.db --steps 1 --warmup 0 --target-noise "$share" --max-time 1e-2s >/dev/null
+    same 'exit code' 0 $?
 done
 usage '--target-noise and --epochs exclude each other' --data digits --epochs 1 --target-noise 1%
 usage "--warmup: a count of steps or auto expected, got 'some'" --warmup some

@@ -93,5 +93,14 @@ same 'output' "1" "$(mgbench -e 'for i = 1, 1e7 do print(i) end' 2>"$work/err" |
 same 'standard error' '' "$(cat "$work/err")"
 expect 1 '' 'mgbench: writing to standard output failed (is the disk full?)' \
     sh -c "\"$MGBENCH\" -e 'print(1)' >/dev/full"
+for words in --version --help 'run --help' "-e 'mgb.options{}' --help"; do
+    expect 1 '' 'mgbench: writing to standard output failed (is the disk full?)' \
+        sh -c "\"$MGBENCH\" $words >/dev/full"
+done
+# A closed one is told as that, and no file that is opened takes its place.
+expect 1 '' 'mgbench: standard output is closed: give it a file, or /dev/null' \
+    sh -c "\"$MGBENCH\" -e 'print(1)' >&-"
+expect 1 '' 'mgbench: standard output is closed: give it a file, or /dev/null' sh -c "\"$MGBENCH\" --version >&-"
+expect 0 1 '' sh -c "\"$MGBENCH\" -e 'print(1)' 2>&- <&-"
 
 finish
