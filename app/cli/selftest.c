@@ -1,5 +1,6 @@
 /* mgbench selftest: is the engine right on this machine, and which differences are noise here? One configuration is run
  * again and again and compared with itself: every verdict but "same" and "undecided" is then a false one. */
+#include "app/cli/busy.h"
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_COMPARISONS = 1000, BATCH = 32, WARMUP = 10, BUSY_PERCENT = 20 };
+enum { MOST_COMPARISONS = 1000, BATCH = 32, WARMUP = 10 };
 
 struct selftest {
     const struct mgb_invocation *in;
@@ -29,40 +30,28 @@ struct selftest {
     double *ratios;
     int ratio_count, false_verdicts, refused; /* refused: a run never became steady */
     double floor;
+    struct mgb_busy begin;
+    int busy_percent; /* at its worst */
+    bool keep;        /* store what it comes to, whatever that is worth */
+    char doubt[200];  /* why it is not stored; "" */
 };
 
-/* ---- whether others use the processors ---- */
-
-/* Ticks that all processors worked, and in all. */
-static bool ticks_read(long long *busy, long long *all)
+static bool is_simulated(const struct selftest *t)
 {
-    long long t[8] = {0};
-    FILE *file = fopen("/proc/stat", "r");
-    int got = file ? fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1],
-                            &t[2], &t[3], &t[4], &t[5], &t[6], &t[7])
-                   : 0;
-    if (file)
-        fclose(file);
-    *all = 0;
-    for (int i = 0; i < 8; i++)
-        *all += t[i];
-    *busy = *all - t[3] - t[4]; /* idle, and waiting for a disk */
-    return got >= 5;
+    return strcmp(*t->backend ? t->backend : t->in->backend ? t->in->backend : "", "sim") == 0;
 }
 
-static void busy_warn(struct mgb_cli_hub *hub)
+/* Before it takes long. */
+static void busy_warn(struct selftest *t, struct mgb_cli_hub *hub)
 {
-    char line[160];
-    long long busy[2], all[2];
-    bool known = ticks_read(&busy[0], &all[0]);
+    char line[200];
+    struct mgb_busy now;
+    mgb_busy_look(&t->begin);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    known = known && ticks_read(&busy[1], &all[1]) && all[1] > all[0];
-    long long percent = known ? 100 * (busy[1] - busy[0]) / (all[1] - all[0]) : 0;
-    snprintf(line, sizeof line,
-             "the machine is busy: other programs take %lld %% of its processors, so the noise "
-             "found is theirs too",
-             percent);
-    if (percent >= BUSY_PERCENT && hub->services.remark)
+    mgb_busy_look(&now);
+    t->busy_percent = mgb_busy_percent(&t->begin, &now);
+    mgb_floor_doubt(line, sizeof line, t->busy_percent, 0, is_simulated(t));
+    if (*line && hub->services.remark)
         hub->services.remark(hub->services.context, "busy", line);
 }
 
@@ -247,7 +236,8 @@ static enum mgb_status noise_find(struct selftest *t, const char *database)
         return mgb_fail(MGB_STATE, "none of %d comparisons gave a ratio: no noise floor was found",
                         t->comparisons);
     MGB_TRY(mgb_compare_measure_floor(&t->floor, t->ratios, (size_t)t->ratio_count));
-    return floor_store(t, database);
+    mgb_floor_doubt(t->doubt, sizeof t->doubt, t->busy_percent, t->floor, is_simulated(t));
+    return *t->doubt && !t->keep ? MGB_OK : floor_store(t, database);
 }
 
 /* ---- showing ---- */
@@ -265,6 +255,11 @@ static double chance_of(int count, int of)
     return 1 - below;
 }
 
+static bool is_stored(const struct selftest *t)
+{
+    return !*t->doubt || t->keep;
+}
+
 static void text_show(const struct selftest *t, const char *database)
 {
     char percent[40];
@@ -277,7 +272,12 @@ static void text_show(const struct selftest *t, const char *database)
            many ? ": more than chance gives; runs that follow each other differ here" : "");
     printf("noise floor     %s %% on %s, backend %s: smaller differences count as none\n",
            mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend);
-    printf("stored in       %s; compare and sweep go by it\n", database);
+    if (*t->doubt)
+        printf("doubtful        %s\n", t->doubt);
+    if (is_stored(t))
+        printf("stored in       %s; compare and sweep go by it\n", database);
+    else
+        puts("not stored      measure again on an idle machine, or store it with --keep");
     if (t->refused > 0)
         printf("in %d of them step times never settled, so that no verdict is given: the machine "
                "is not quiet\n",
@@ -288,10 +288,11 @@ static void text_show(const struct selftest *t, const char *database)
 
 static enum mgb_status row_show(const struct selftest *t)
 {
-    static const char *const names[] = {"machine",        "backend", "model", "comparisons",
-                                        "false_verdicts", "refused", "floor", "engine"};
+    static const char *const names[] = {"machine",     "backend",        "model",
+                                        "comparisons", "false_verdicts", "refused",
+                                        "floor",       "engine",         "stored"};
     struct mgb_table *table;
-    MGB_TRY(mgb_table_make(&table, 8, names));
+    MGB_TRY(mgb_table_make(&table, 9, names));
     mgb_table_add_text(table, t->machine);
     mgb_table_add_text(table, t->backend);
     mgb_table_add_text(table, t->model);
@@ -300,6 +301,7 @@ static enum mgb_status row_show(const struct selftest *t)
     mgb_table_add_integer(table, t->refused);
     mgb_table_add_number(table, t->floor);
     mgb_table_add_text(table, "ok"); /* else there would be no figures */
+    mgb_table_add_boolean(table, is_stored(t));
     enum mgb_status status = mgb_table_print(table, t->in->format, stdout);
     mgb_table_free(table);
     return status;
@@ -308,6 +310,8 @@ static enum mgb_status row_show(const struct selftest *t)
 static int noise_show(struct selftest *t, const char *database)
 {
     enum mgb_status status = noise_find(t, database);
+    if (status == MGB_OK && !is_stored(t))
+        mgb_cli_complain(t->in, MGB_EXIT_OK, "the noise floor is not stored: %s", t->doubt);
     if (status == MGB_OK && t->in->format == MGB_TABLE_TEXT)
         text_show(t, database);
     else if (status == MGB_OK)
@@ -332,8 +336,12 @@ static int work_do(struct selftest *t)
     } else if (mgb_cli_hub_open(&hub, t->in, NULL, false) != MGB_OK) {
         mgb_cli_complain(t->in, code, "%s", mgb_message_get());
     } else {
-        busy_warn(&hub);
+        struct mgb_busy end;
+        busy_warn(t, &hub);
         code = mgb_cli_hub_close(&hub, script_run(t, &hub)); /* others may write from here on */
+        mgb_busy_look(&end);
+        int percent = mgb_busy_percent(&t->begin, &end);
+        t->busy_percent = percent > t->busy_percent ? percent : t->busy_percent;
         if (code == MGB_EXIT_OK)
             code = noise_show(t, database);
     }
@@ -358,7 +366,8 @@ static int selftest_run(struct mgb_invocation *in)
                          .model = model ? model : "mlp",
                          .comparisons = (int)count,
                          .repetitions = quick ? 3 : 5,
-                         .steps = quick ? 25 : 60};
+                         .steps = quick ? 25 : 60,
+                         .keep = mgb_cli_find_flag(in, "--keep")};
     return work_do(&t);
 }
 
@@ -366,6 +375,7 @@ static const struct mgb_flag selftest_flags[] = {
     {"--model", "NAME", "what is run (default: mlp)", false},
     {"--comparisons", "N", "how often it is compared with itself (default: 20)", false},
     {"--quick", NULL, "3 short comparisons: does it work at all", false},
+    {"--keep", NULL, "store the noise floor even of a busy machine, or above 10 %", false},
     {NULL, NULL, NULL, false}};
 
 static const struct mgb_example selftest_examples[] = {
@@ -374,7 +384,7 @@ static const struct mgb_example selftest_examples[] = {
 
 const struct mgb_command mgb_command_selftest = {
     .name = "selftest",
-    .usage = "[--model NAME] [--comparisons N] [--quick]",
+    .usage = "[--model NAME] [--comparisons N] [--quick] [--keep]",
     .summary = "is the engine right here, and which differences are noise",
     .help =
         "First a small model is trained under four placements, which must end with the same "
@@ -388,7 +398,10 @@ const struct mgb_command mgb_command_selftest = {
         "least 1 %. It is\n"
         "stored, and from then on compare, scaling and sweep count smaller differences as none. "
         "Run it on an\n"
-        "idle machine; its runs are in the results file as the sweep \"selftest\".\n"
+        "idle machine: where other programs take a fifth of the processors, or the floor is above "
+        "10 %, it is\n"
+        "shown and not stored, unless --keep is given. Its runs are in the results file as the "
+        "sweep \"selftest\".\n"
         "\n"
         "exit codes: 0 done, 1 the engine is wrong here or a run failed, 2 wrong usage, 130 "
         "interrupted\n",

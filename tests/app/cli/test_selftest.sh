@@ -1,7 +1,7 @@
 # mgbench selftest comes to its end, keeps a noise floor for this machine and backend, and comparing goes by it. No time is asserted.
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 command_line='selftest'
-start selftest --quick --comparisons 2 --backend host --db r.db
+start selftest --quick --comparisons 2 --backend host --db r.db --keep # whatever else this machine does
 finished
 same 'exit code' 0 "$code"
 same 'engine' 1 "$(grep -c '^engine  *4 placements of mlp train the same, to the last bit$' "$work/out")"
@@ -19,5 +19,14 @@ floor=$(ask 'select floor from noise_floor order by id desc')
 start compare "$(sides 0)" "$(sides 1)" --json --db r.db
 finished
 same 'floor of the last selftest' "$floor" "$(sed -n 's/.*"noise_floor":\([0-9.e-]*\).*/\1/p' "$work/out" | head -n 1)"
+
+# Without --keep it is stored only where it is worth something, and said either way. A simulated machine is never busy.
+command_line='selftest without --keep'
+start selftest --quick --comparisons 2 --backend host --db s.db
+finished
+same 'exit code' 0 "$code"
+stored=$(ask 'select count(*) from noise_floor' s.db)
+same 'stored or not' 1 "$((stored + $(grep -c '^not stored      measure again on an idle machine, or store it with --keep$' "$work/out")))"
+same 'stored, or why not' 1 "$((stored + $(grep -c '^mgbench: the noise floor is not stored: ' "$work/err")))"
 expect 2 '' "mgbench: --comparisons: whole number from 2 to 1000 expected, got '1'" mgbench selftest --comparisons 1 --quiet
 finish
