@@ -5,6 +5,10 @@
 #include <strings.h>
 
 enum { EDGE = 14, WIDTH = 920, AXIS = 46, GAP = 14, LINES_HEIGHT = 300, TITLE_LINE = 22 };
+/* Of a panel that can be read: its width, and the share of the usual height. Names of bars may take two lines. */
+enum { LEAST_WIDTH = 400, LEAST_BARS_WIDTH = 480 };
+#define LEAST_STRETCH 0.45
+#define LEAST_BARS_STRETCH 0.85
 
 enum mgb_status mgb_picture_format_find(enum mgb_picture_format *out, const char *path)
 {
@@ -118,18 +122,34 @@ static void heights_sum(const struct mgb_picture *picture, int columns, double w
     }
 }
 
-static void sheet_size(struct mgb_sheet *sheet, const struct mgb_picture *picture, int columns,
-                       const struct mgb_picture_size *size)
+/* Heights at that width: of all but the plots, and of the plots unstretched. */
+static void heights_find(double *fixed, double *plots, const struct mgb_picture *picture,
+                         int columns, int sheet_width)
 {
-    struct mgb_sheet none = {.width = size->width > 0 ? size->width : WIDTH};
-    double frames, plots, width = (none.width - 2.0 * EDGE - GAP * (columns - 1)) / columns;
-    heights_sum(picture, columns, width, &frames, &plots);
-    double fixed = heading(&none, picture) + foot(&none, picture, 0) + EDGE + frames;
-    sheet->width = none.width;
+    struct mgb_sheet none = {.width = sheet_width};
+    double frames, width = (sheet_width - 2.0 * EDGE - GAP * (columns - 1)) / columns;
+    heights_sum(picture, columns, width, &frames, plots);
+    *fixed = heading(&none, picture) + foot(&none, picture, 0) + EDGE + frames;
+}
+
+/* Refuses what could not be read, with the least size that can. */
+static enum mgb_status sheet_size(struct mgb_sheet *sheet, const struct mgb_picture *picture,
+                                  int columns, const struct mgb_picture_size *size)
+{
+    bool bars = mgb_chart_is_bars(picture->panels[0]);
+    int least_width = bars ? LEAST_BARS_WIDTH : columns * LEAST_WIDTH,
+        width = size->width > 0 ? size->width : WIDTH;
+    double fixed, plots;
+    heights_find(&fixed, &plots, picture, columns, width < least_width ? least_width : width);
+    int least_height = (int)(fixed + (bars ? LEAST_BARS_STRETCH : LEAST_STRETCH) * plots + 0.999);
+    sheet->width = width;
     sheet->height = size->height > 0 ? size->height : (int)(fixed + plots + 0.5);
     sheet->stretch = (sheet->height - fixed) / plots;
-    if (sheet->stretch < 0.25)
-        sheet->stretch = 0.25;
+    if (width >= least_width && sheet->height >= least_height)
+        return MGB_OK;
+    return mgb_fail(
+        MGB_INVALID, "size: %dx%d is too small to read this picture; it needs %dx%d at least",
+        sheet->width, sheet->height, width < least_width ? least_width : width, least_height);
 }
 
 static void terminal_put(const struct mgb_sheet *sheet, enum mgb_picture_format format)
@@ -159,13 +179,13 @@ enum mgb_status mgb_gnuplot_script(const struct mgb_picture *picture,
     struct mgb_sheet sheet = {.out = out};
     MGB_TRY(mgb_picture_check(picture));
     int columns = columns_of(picture);
-    sheet_size(&sheet, picture, columns, size ? size : &own);
+    if (picture->count == 0)
+        return mgb_fail(MGB_INVALID, "a picture needs something to show");
+    MGB_TRY(sheet_size(&sheet, picture, columns, size ? size : &own));
     double width = (sheet.width - 2.0 * EDGE - GAP * (columns - 1)) / columns;
     terminal_put(&sheet, format);
     fputs("set multiplot\n", out);
     double top = heading(&sheet, picture), tallest = 0;
-    if (picture->count == 0)
-        return mgb_fail(MGB_INVALID, "a picture needs something to show");
     for (size_t i = 0; i < picture->count; i++) {
         double left = EDGE + (double)(i % (size_t)columns) * (width + GAP);
         if (i > 0)

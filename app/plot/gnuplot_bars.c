@@ -124,24 +124,55 @@ static void series_put(const struct bars *b, size_t series, size_t number)
     fputs("\nEOD\n", b->sheet->out);
 }
 
-static bool has_intervals(const struct mgb_chart_series *s)
+/* Any that end at `most` or before. */
+static bool has_intervals(const struct mgb_chart_series *s, double most)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (isfinite(s->points[i].low) && isfinite(s->points[i].high))
+        if (isfinite(s->points[i].low) && isfinite(s->points[i].high) && s->points[i].high <= most)
             return true;
     return false;
+}
+
+static void stroke_put(const struct bars *b, const double from[2], const double to[2],
+                       const char *how)
+{
+    fputs("set arrow from first ", b->sheet->out);
+    mgb_sheet_number(b->sheet, from[0]);
+    fputs(",first ", b->sheet->out);
+    mgb_sheet_number(b->sheet, from[1]);
+    fputs(" to first ", b->sheet->out);
+    mgb_sheet_number(b->sheet, to[0]);
+    fputs(",first ", b->sheet->out);
+    mgb_sheet_number(b->sheet, to[1]);
+    fprintf(b->sheet->out, " front lw 2 lc rgb '#000000' %s\n", how);
+}
+
+/* One that goes on beyond the axis: an open arrowhead where the others have a cap. Its end is in the figures beside it. */
+static void cut_put(const struct bars *b, const struct mgb_chart_point *p, double middle,
+                    double half)
+{
+    double most = mgb_chart_y_range(b->chart).high;
+    stroke_put(b, (double[]){p->low, middle}, (double[]){most, middle},
+               "head nofilled size screen 0.012,30");
+    stroke_put(b, (double[]){p->low, middle - half / 4}, (double[]){p->low, middle + half / 4},
+               "nohead");
 }
 
 static void intervals_put(const struct bars *b, size_t series, size_t number)
 {
     const struct mgb_chart_series *s = &b->chart->series[series];
+    double most = mgb_chart_y_range(b->chart).high;
+    for (size_t i = 0; i < s->count; i++) {
+        double half, middle = bar_middle(b->chart, series, s->points[i].x, &half);
+        if (isfinite(s->points[i].low) && isfinite(s->points[i].high) && s->points[i].high > most)
+            cut_put(b, &s->points[i], middle, half);
+    }
     fprintf(b->sheet->out, "$range%zu_%zu << EOD", number, series);
     for (size_t i = 0; i < s->count; i++) {
         double half, middle = bar_middle(b->chart, series, s->points[i].x, &half);
-        if (isfinite(s->points[i].low) && isfinite(s->points[i].high))
-            numbers_put(b->sheet, 4, /* what sticks out is in the figures beside it */
-                        (double[]){s->points[i].y, middle, s->points[i].low,
-                                   fmin(s->points[i].high, mgb_chart_y_range(b->chart).high)});
+        if (isfinite(s->points[i].low) && s->points[i].high <= most)
+            numbers_put(b->sheet, 4,
+                        (double[]){s->points[i].y, middle, s->points[i].low, s->points[i].high});
     }
     fputs("\nEOD\n", b->sheet->out);
 }
@@ -223,7 +254,7 @@ void mgb_gnuplot_bars(const struct mgb_sheet *sheet, const struct mgb_chart *cha
         sums_put(&b);
     for (size_t s = 0; s < chart->series_count; s++) {
         series_put(&b, s, number);
-        if (has_intervals(&chart->series[s]))
+        if (has_intervals(&chart->series[s], INFINITY))
             intervals_put(&b, s, number);
     }
     const char *before = "plot ";
@@ -235,7 +266,7 @@ void mgb_gnuplot_bars(const struct mgb_sheet *sheet, const struct mgb_chart *cha
                 "'#666666' fc rgb '%s'",
                 before, number, s, mgb_look_get(chart->series[s].style)->color);
         before = ", ";
-        if (has_intervals(&chart->series[s]))
+        if (has_intervals(&chart->series[s], mgb_chart_y_range(chart).high))
             fprintf(sheet->out,
                     ", $range%zu_%zu using 1:2:3:4 with xerrorbars pt 0 lw 2 lc rgb '#000000'",
                     number, s);

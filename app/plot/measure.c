@@ -21,15 +21,25 @@ static struct mgb_chart_range range_close(struct mgb_chart_range range, bool log
     return range;
 }
 
+static double largest_y(const struct mgb_chart *chart)
+{
+    double largest = 0;
+    for (size_t s = 0; s < chart->series_count; s++)
+        for (size_t i = 0; i < chart->series[s].count; i++)
+            largest = fmax(largest, chart->series[s].points[i].y);
+    return largest;
+}
+
+/* Intervals are shown whole, but a wild one must not flatten all points: what ends beyond twice the largest value is cut. */
 static void series_take(struct mgb_chart_range *range, const struct mgb_chart_series *series,
-                        bool log)
+                        bool log, double largest)
 {
     for (size_t i = 0; i < series->count; i++) {
         const struct mgb_chart_point *p = &series->points[i];
         range_take(range, p->y, log);
-        if (isfinite(p->low) && isfinite(p->high)) { /* a wild one must not flatten all points */
-            range_take(range, fmax(p->low, 0.6 * p->y), log);
-            range_take(range, fmin(p->high, 1.4 * p->y), log);
+        if (isfinite(p->low) && isfinite(p->high)) {
+            range_take(range, log ? fmax(p->low, p->y / 2) : p->low, log);
+            range_take(range, p->high < 2 * largest ? p->high : fmin(p->high, 1.4 * p->y), log);
         }
     }
 }
@@ -54,8 +64,8 @@ struct mgb_chart_range mgb_chart_y_range(const struct mgb_chart *chart)
     if (chart->kind == MGB_CHART_STACKED)
         rows_take(&range, chart);
     for (size_t s = 0; chart->kind != MGB_CHART_STACKED && s < chart->series_count; s++)
-        series_take(&range, &chart->series[s], log);
-    series_take(&range, &chart->ideal, log);
+        series_take(&range, &chart->series[s], log, largest_y(chart));
+    series_take(&range, &chart->ideal, log, 0);
     for (size_t i = 0; i < chart->mark_count; i++)
         if (chart->marks[i].kind == MGB_MARK_LIMIT)
             range_take(&range, chart->marks[i].y, log);

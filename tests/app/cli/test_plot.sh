@@ -135,8 +135,8 @@ if ! command -v gnuplot >/dev/null; then
     exit 1
 fi
 for kind in placement memory phases; do
-    plot 0 "$kind" sweep:places --file "$kind.svg" --size 800x700
-    has "$kind" "$kind.svg" 'viewBox="0 0 800 700"'
+    plot 0 "$kind" sweep:places --file "$kind.svg" --size 800x1400
+    has "$kind" "$kind.svg" 'viewBox="0 0 800 1400"'
     hasnt "$kind: tooltips" "$kind.svg" '<title'
     has "$kind" "$kind.svg" 'weights /cpu:0, merge /gpu:0'
 done

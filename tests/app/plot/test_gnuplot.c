@@ -99,6 +99,52 @@ static void the_size_is_the_one_that_was_asked_for(void **state)
         assert_int_equal(mgb_picture_size_read(&size, wrong[i]), MGB_INVALID);
 }
 
+/* A bar of 10 with an interval to `high`. */
+static char *bar_script(double high, const struct mgb_picture_size *size, enum mgb_status wanted)
+{
+    struct mgb_picture picture;
+    char *text = NULL;
+    size_t length;
+    mgb_picture_init(&picture);
+    struct mgb_chart *bars = mgb_picture_add(&picture, MGB_CHART_BARS);
+    int row = mgb_chart_add_category(bars, "one");
+    mgb_chart_add_point(bars, mgb_chart_add_series(bars, ""), row, 10, 9, high);
+    FILE *out = open_memstream(&text, &length);
+    assert_int_equal(mgb_gnuplot_script(&picture, MGB_PICTURE_SVG, size, out), wanted);
+    fclose(out);
+    mgb_picture_done(&picture);
+    return text;
+}
+
+static void an_interval_that_is_cut_ends_in_an_open_arrowhead(void **state)
+{
+    (void)state;
+    char *whole = bar_script(19, NULL, MGB_OK), *cut = bar_script(25, NULL, MGB_OK);
+    expect(whole, "$range0_0 << EOD\n10 0 9 19\nEOD\n"); /* the axis goes as far */
+    assert_null(strstr(whole, "set arrow"));
+    expect(cut, "set arrow from first 9,first 0 to first 14,first 0 front lw 2 lc rgb '#000000' "
+                "head nofilled");
+    expect(cut, "'10 [9, 25]'");
+    assert_null(strstr(cut, "xerrorbars"));
+    free(whole);
+    free(cut);
+}
+
+static void a_size_that_nobody_could_read_is_refused_with_one_that_can_be(void **state)
+{
+    (void)state;
+    int width = 0, height = 0;
+    struct mgb_picture_size small = {300, 200};
+    free(bar_script(11, &small, MGB_INVALID));
+    const char *least = strstr(mgb_message_get(), "it needs ");
+    assert_non_null(strstr(mgb_message_get(), "300x200 is too small"));
+    assert_non_null(least);
+    assert_int_equal(sscanf(least, "it needs %dx%d at least", &width, &height), 2);
+    struct mgb_picture_size enough = {width, height}, flat = {width, height - 1};
+    free(bar_script(11, &enough, MGB_OK));
+    free(bar_script(11, &flat, MGB_INVALID));
+}
+
 static void the_format_is_how_the_name_ends(void **state)
 {
     (void)state;
@@ -297,6 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_script_draws_what_the_picture_says),
         cmocka_unit_test(the_size_is_the_one_that_was_asked_for),
+        cmocka_unit_test(an_interval_that_is_cut_ends_in_an_open_arrowhead),
+        cmocka_unit_test(a_size_that_nobody_could_read_is_refused_with_one_that_can_be),
         cmocka_unit_test(the_format_is_how_the_name_ends),
         cmocka_unit_test(a_comma_locale_changes_nothing),
         cmocka_unit_test(an_svg_holds_the_words),
