@@ -46,10 +46,7 @@ local function columns_of(w)
   return columns
 end
 
-local function value_cell(value)
-  if type(value) == "table" and #value > 0 then return table.concat(value, ",") end
-  return type(value) == "table" and tostring(value) or value
-end
+local function value_cell(value) return type(value) == "table" and host.point_value(value) or value end
 
 local function table_print(w, forecasts)
   local cells, n = {}, 0

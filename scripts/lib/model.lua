@@ -200,7 +200,18 @@ function model_type.__call(model, first, ...)
   return model_with(model, first)
 end
 
-function model_type.__tostring(model) return "model " .. model.name end
+-- The name, with the options that this variant was given: mlp{hidden=64}.
+function host.model_text(model)
+  local parts = {}
+  for key, value in pairs(state[model].given) do
+    parts[#parts + 1] = key .. "=" .. (type(value) == "table" and host.json(value) or tostring(value))
+  end
+  if #parts == 0 then return model.name end
+  table.sort(parts)
+  return ("%s{%s}"):format(model.name, table.concat(parts, ", "))
+end
+
+function model_type.__tostring(model) return "model " .. host.model_text(model) end
 
 local summary_type = {}
 

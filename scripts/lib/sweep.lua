@@ -88,7 +88,7 @@ local function row_finish(row, w, point, repetition, position, number)
     if host.is_place[key] and row[key] == nil then row[key] = value end
   end
   for _, key in ipairs(w.keys) do
-    if key ~= "model" then row[key] = point[key] end
+    if key ~= "model" then row[key] = point[key] elseif host.is_model(point.model) then row.model = host.model_text(point.model) end
   end
   row.sweep, row.point, row.repetition, row.position = w.name, number - 1, repetition, position
   row.label = point_text(point, w.keys)

@@ -87,6 +87,7 @@ end
 -- A value of a grid as people read it: without addresses.
 function host.point_value(value)
   if type(value) == "table" and getmetatable(value) == nil and #value > 0 then return table.concat(value, ",") end
+  if host.is_model(value) then return host.model_text(value) end
   local text = tostring(value)
   return text:find("^%a+: 0x") and host.describe(value) or text
 end

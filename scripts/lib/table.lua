@@ -11,6 +11,8 @@ local function cell_find(row, column)
       value = value[part]
     end
   end
+  local methods = type(value) == "table" and getmetatable(value)
+  if type(methods) == "table" and rawget(methods, "__tostring") then return host.point_value(value) end -- a data set, an optimizer
   if type(value) == "table" then
     if value.median ~= nil then return value.median end
     if #value > 0 and type(value[1]) ~= "table" then return table.concat(value, ",") end
