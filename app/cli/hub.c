@@ -169,6 +169,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
         .script = is_file ? script : NULL,
         .script_digest = *out->digest ? out->digest : NULL,
         .command = out->command,
+        .tag = in->command && strcmp(in->command->name, "selftest") == 0 ? "selftest" : NULL,
         .after_crash = in->host.restarts > 0,
         .started_ms = in->started_ms,
         .step_timeout_ns = step_timeout_ns(),

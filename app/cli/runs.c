@@ -21,6 +21,7 @@ static const struct mgb_flag flags[] = {
      "show ratios to this baseline (default: the newest one of the same model, machine "
      "and backend)",
      false},
+    {"--all", NULL, "those of mgbench selftest, too", false},
     {"--all-segments", NULL, "a line for every segment of a run", false},
     {NULL, NULL, NULL, false}};
 
@@ -74,8 +75,9 @@ static const char *const column_names[COLUMNS] = {
     "log_complete",  "throttled",    "outcome",        "tags",       "baseline", "baseline_run",
     "baseline_ms",   "ratio"};
 
-/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all). A run that says "running" may have crashed: it is
- * looked at before its outcome decides. The lines are chosen first, so that only theirs is looked up. */
+/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all), ?7 selftest's, too. A run that says
+ * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen first, so that only theirs
+ * is looked up. */
 #define RUNS_SQL(segments, outcome)                                                                \
     "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options, "   \
     "r.machine_id,"                                                                                \
@@ -95,14 +97,17 @@ static const char *const column_names[COLUMNS] = {
     "?2))"                                                                                         \
     "             AND (?3 IS NULL OR EXISTS (SELECT 1 FROM sweep_point AS p JOIN sweep AS w"       \
     "                  ON w.id = p.sweep_id WHERE p.run_id = r.id AND w.name = ?3))"               \
+    "             AND (?7 OR NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = "        \
+    "'selftest'))"                                                                                 \
     "             AND (?4 IS NULL OR r.outcome = 'running' OR " outcome " = ?4)"                   \
-    "           ORDER BY r.id DESC, s.id DESC LIMIT ?6)"                                           \
+    "           ORDER BY r.started_ms DESC, r.id DESC, s.id DESC LIMIT ?6)"                        \
     " SELECT r.id, s.id, (SELECT count(*) FROM segment WHERE run_id = r.id AND id <= s.id),"       \
     "        r.started_ms, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_ms / 1000, 'unixepoch'),"      \
     "        m.name, m.options, r.backend, r.simulated, c.name, s.strategy, s.gpus,"               \
     "        s.batch_per_gpu, s.global_batch, s.weights_at, s.join_at, s.sum_at, t.median_ns / "   \
     "1e6,"                                                                                         \
-    "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, t.examples * 1e9 / nullif(t.timed_ns, 0)," \
+    "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, s.global_batch * 1e9 / "                   \
+    "nullif(t.median_ns, 0),"                                                                      \
     "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete,"                           \
     "        EXISTS (SELECT 1 FROM sample WHERE segment_id = s.id AND throttle <> ''), l.outcome," \
     "        (SELECT group_concat(name, ' ') FROM tag WHERE run_id = r.id), h.name, h.run_id,"     \
@@ -112,7 +117,7 @@ static const char *const column_names[COLUMNS] = {
     "  LEFT JOIN segment_stat AS t ON t.segment_id = l.segment"                                    \
     "  LEFT JOIN held_newest AS h ON h.model = m.name AND h.options = m.options"                   \
     "   AND h.backend = r.backend AND (?5 IS NOT NULL OR h.machine_id = r.machine_id)"             \
-    " ORDER BY r.id DESC, s.id DESC"
+    " ORDER BY r.started_ms DESC, r.id DESC, s.id DESC"
 
 static const char chosen_sql[] = RUNS_SQL(
     "LEFT JOIN segment AS s ON s.id = (SELECT g.id FROM segment AS g LEFT JOIN segment_stat AS u"
@@ -313,8 +318,15 @@ static void foot_print(const struct listing *l)
         mgb_say(stdout, "%s%s\n", i ? "       " : "\nratio: time an example over that of baseline ",
                 l->used[i]);
     if (l->shown == 0 && !l->in->quiet)
-        mgb_say(stderr, "%s: no run is like that; mgbench runs --last all lists every one\n",
+        mgb_say(stderr, "%s: no run is like that; mgbench runs --all --last all lists every one\n",
                 l->in->program);
+}
+
+static bool selftests_wanted(const struct mgb_invocation *in)
+{
+    const char *tag = mgb_cli_find_flag(in, "--tag"), *sweep = mgb_cli_find_flag(in, "--sweep");
+    return mgb_cli_find_flag(in, "--all") || (tag && strcmp(tag, "selftest") == 0) ||
+           (sweep && strcmp(sweep, "selftest") == 0);
 }
 
 static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
@@ -334,10 +346,11 @@ static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_read
                                  mgb_value_of_text(mgb_cli_find_flag(in, "--sweep")),
                                  mgb_value_of_text(l.outcome),
                                  mgb_value_of_text(mgb_cli_find_flag(in, "--baseline")),
-                                 mgb_value_of_int(l.outcome || !l.most ? -1 : l.most)};
+                                 mgb_value_of_int(l.outcome || !l.most ? -1 : l.most),
+                                 mgb_value_of_int(selftests_wanted(in))};
     MGB_TRY(table_make(&l));
     enum mgb_status status =
-        mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 6, &sink);
+        mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 7, &sink);
     if (status == MGB_OK)
         status = mgb_table_print(l.table, in->format, stdout);
     mgb_table_free(l.table);

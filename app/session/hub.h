@@ -26,6 +26,7 @@ struct mgb_hub_options {  /* texts are borrowed until close */
     const char *script;        /* path, or NULL */
     const char *script_digest; /* or NULL */
     const char *command;       /* what repeats this, quoted for a shell */
+    const char *tag;           /* every run gets it; NULL: none */
     bool after_crash;          /* started again by the supervisor: crashed points count as done */
     int64_t started_ms;        /* UTC, when the program was started, before any crash; 0: unknown */
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */

@@ -34,6 +34,9 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     free(description);
     if (status == MGB_OK && request->point && session->run_id)
         status = mgb_hub_sweep_point(session->hub, session->run_id, request->point);
+    const char *tag = session->hub->options.tag;
+    if (status == MGB_OK && tag && session->run_id)
+        status = mgb_recorder_put_tag(recorder, session->run_id, tag);
     return status;
 }
 
@@ -66,6 +69,8 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
             if (request->point)
                 mgb_hub_sweep_point(hub, run, request->point);
             if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
+            if (hub->options.tag)
+                mgb_recorder_put_tag(recorder, run, hub->options.tag);
                 mgb_recorder_finish_segment(NULL, recorder, segment, &end);
             mgb_recorder_finish_run(recorder, run, outcome, message);
         }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "db/load.h"
-#include "db/store.h"
+#include "db/store_private.h"
 #include "tests/support/check.h"
 #include "tests/support/database.h"
 
@@ -149,6 +149,63 @@ static void names_stand_for_what_was_given_them(void **state)
     refused(*state, "sweep:x", MGB_MISSING, "there is no sweep 'x'; there is a/b");
 }
 
+static void change(const char *path, const char *sql)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, path, NULL));
+    assert_ok(mgb_sql_run(&store->sql, sql));
+    mgb_store_close(store);
+}
+
+/* After a merge the numbers of runs do not follow their times. */
+static void the_last_run_is_the_one_started_last_and_no_selftest(void **state)
+{
+    char out[256];
+    change(*state, "UPDATE run SET started_ms = 100 - id");
+    selected(out, *state, "last");
+    assert_string_equal(out, "1.1");
+    change(*state, "INSERT INTO tag VALUES (1, 'selftest')");
+    selected(out, *state, "last");
+    assert_string_equal(out, "2.3");
+    selected(out, *state, "tag:selftest");
+    assert_string_equal(out, "1.1");
+}
+
+static void remark_is(const char *path, const char *words, const char *wanted)
+{
+    struct mgb_reader *reader;
+    char got[300];
+    assert_ok(mgb_reader_open(&reader, path));
+    assert_ok(mgb_select_remark(got, sizeof got, reader, words));
+    assert_string_equal(got, wanted);
+    mgb_reader_close(reader);
+}
+
+static void a_sweep_that_was_defined_anew_is_its_newest_definition(void **state)
+{
+    char out[256];
+    remark_is(*state, "sweep:a/b,1", "");
+    /* Row 3, other common options: point 0 only. Row 4, another grid, never reached a point. */
+    change(*state,
+           "INSERT INTO sweep (name, started_ms, settings) VALUES ('a/b', 1, "
+           "'{\"grid\":{\"gpus\":[0,1]},\"common\":{\"steps\":9}}'), ('a/b', 2, '{\"grid\":{}}');"
+           "INSERT INTO sweep_point (sweep_id, run_id, point, repeat, position, settings, "
+           "settings_digest) VALUES (3, 1, 0, 0, 0, '{\"gpus\":0}', 'other')");
+    selected(out, *state, "sweep:a/b");
+    assert_string_equal(out, "1.1");
+    selected(out, *state, "sweep:a/b@2/1");
+    assert_string_equal(out, "8.8 7.7");
+    refused(*state, "sweep:a/b/1", MGB_MISSING, "no point 1; its points are 0 to 0");
+    refused(*state, "sweep:a/b@9", MGB_MISSING, "no sweep 'a/b' with points has the id 9");
+    remark_is(*state, "1,sweep:a/b/0",
+              "sweep 'a/b' was defined 2 times; these are the points of the newest (id 3); the "
+              "other: sweep:a/b@2");
+    remark_is(*state, "sweep:a/b@2", "");
+    change(*state, "DELETE FROM sweep_point");
+    refused(*state, "sweep:a/b", MGB_MISSING, "the sweep has no runs, or they were deleted");
+    refused(*state, "sweep:x", MGB_MISSING, "there is no sweep 'x', nor any other");
+}
+
 static void a_resumed_sweep_is_one_sweep_by_its_newest_measurements(void **state)
 {
     char out[256];
@@ -233,6 +290,10 @@ int main(void)
         IN_FILE(a_number_is_the_last_segment_of_a_run_with_figures),
         IN_FILE(last_counts_back_from_the_newest),
         IN_FILE(names_stand_for_what_was_given_them),
+        cmocka_unit_test_setup_teardown(the_last_run_is_the_one_started_last_and_no_selftest, setup,
+                                        database_teardown),
+        cmocka_unit_test_setup_teardown(a_sweep_that_was_defined_anew_is_its_newest_definition,
+                                        setup, database_teardown),
         IN_FILE(a_resumed_sweep_is_one_sweep_by_its_newest_measurements),
         IN_FILE(points_know_their_place),
         IN_FILE(a_list_has_nothing_twice),

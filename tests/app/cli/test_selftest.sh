@@ -11,6 +11,16 @@ same 'stored' '1 host 2 1 1' "$(ask "select count(*) || ' ' || max(backend) || '
     || ' ' || (max(json_extract(settings, '\$.model')) = 'mlp') from noise_floor f join machine m on m.id = f.machine_id")"
 same 'its runs' '12 12' "$(ask "select count(*) || ' ' || sum(outcome = 'ok') from sweep_point join run on run.id = run_id")"
 
+# Its runs are not what people mean by the last ones.
+same 'tagged' 0 "$(ask "select count(*) from run where id not in (select run_id from tag where name = 'selftest')")"
+command_line='runs'
+start runs --db r.db
+finished
+same 'hidden' 1 "$(grep -c 'no run is like that; mgbench runs --all' "$work/err")"
+start runs --all --db r.db --last all --csv
+finished
+same 'shown on request' "$(ask 'select count(*) + 1 from run')" "$(grep -c . "$work/out")"
+
 # Comparing goes by it.
 command_line='compare'
 sides() { ask "select group_concat(run_id) from (select run_id from sweep_point where sweep_id = 1 and position % 2 = $1
