@@ -79,6 +79,7 @@ static enum mgb_status picture_put(struct pictures *p, const struct mgb_picture 
 
 static enum mgb_status kind_put(struct pictures *p, const struct plot_kind *kind)
 {
+    const struct report *r = p->report;
     struct mgb_picture picture;
     mgb_picture_init(&picture);
     enum mgb_status status = kind->from_cells ? kind->from_cells(&picture, r->cells)
@@ -122,10 +123,10 @@ static void remarks_print(FILE *out, const struct plot_cell *cell)
 {
     const char *before = "";
     fputs("<td>", out);
-    const char *const texts[] = {cell->oom ? "out of memory" : NULL,
-                                 cell->unsteady ? "not steady" : NULL,
-                                 cell->oversubscribed ? "more threads than cores" : NULL,
-                                 cell->simulated ? "simulated" : NULL};
+    const char *const texts[] = {
+        cell->oom ? "out of memory" : NULL, cell->unsteady ? "not steady" : NULL,
+        cell->oversubscribed ? "more threads than cores" : NULL,
+        cell->simulated ? "simulated" : NULL, *cell->odd ? cell->odd : NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]) {
             fprintf(out, "%s%s", before, texts[i]);
