@@ -15,6 +15,7 @@
 
 #define WAIT_MS 5000
 #define SPARE_BYTES (1 << 20)
+#define WATCH_INSTRUCTIONS 20000 /* of SQLite's machine: well under a millisecond */
 
 int64_t mgb_keep_size(const char *path)
 {
@@ -43,6 +44,18 @@ int64_t mgb_keep_free(const char *path)
     bool told = folder && statvfs(folder, &info) == 0;
     free(folder);
     return told ? (int64_t)info.f_bavail * (int64_t)info.f_frsize : -1;
+}
+
+static int watch_ask(void *context)
+{
+    const struct mgb_keep_options *options = context;
+    return options->stop(options->stop_context);
+}
+
+void mgb_keep_watch(struct mgb_sql *sql, const struct mgb_keep_options *options)
+{
+    if (options && options->stop)
+        sqlite3_progress_handler(sql->handle, WATCH_INSTRUCTIONS, watch_ask, (void *)options);
 }
 
 enum mgb_status mgb_keep_room(const char *what, const char *path, int64_t needed,
@@ -165,7 +178,12 @@ enum mgb_status mgb_keep_vacuum(struct mgb_keep_sizes *out, const char *path,
         status = mgb_keep_room("compacting", path, 2 * live,
                                "copy it to a larger disk first (mgbench seal --out)", options);
     if (status == MGB_OK)
+        mgb_keep_watch(&store->sql, options);
+    if (status == MGB_OK)
         status = compact(store);
+    sqlite3_progress_handler(store->sql.handle, 0, NULL, NULL); /* what follows is short */
+    if (status == MGB_INTERRUPTED)
+        status = mgb_fail(MGB_INTERRUPTED, "compacting %s was interrupted: it is as it was", path);
     /* A reader may keep the log from being emptied now: the next run does it then. */
     if (status == MGB_OK)
         status = mgb_sql_run(&store->sql, "PRAGMA wal_checkpoint(TRUNCATE)");

@@ -8,6 +8,9 @@
 struct mgb_keep_options {
     int64_t free_bytes;                 /* tests: as if so much of the disk were free; 0: ask it */
     int64_t lock_wait_ms, busy_wait_ms; /* as mgb_store_options, except 0: 5000 for both */
+    /* Compacting and sealing ask it often: true ends them with MGB_INTERRUPTED, the file as it was. NULL: nobody is asked. */
+    bool (*stop)(void *context);
+    void *stop_context;
 };
 
 /* All or none, with all that belongs to them. MGB_BUSY: one of them is still going. */

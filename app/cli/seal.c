@@ -1,6 +1,7 @@
 /* mgbench seal: the results as one file that may lie read-only. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/cli/stream.h"
 #include "app/script/terminal.h"
 #include "db/keep.h"
 #include <mgb/text.h>
@@ -13,10 +14,11 @@ static int seal_run(struct mgb_invocation *in)
     char size[32];
     if (copy && !*copy)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "--out: FILE expected, got an empty text");
+    const struct mgb_keep_options options = {.stop = mgb_cli_stream_stop};
     char *database = in->word_count ? strdup(in->words[0]) : mgb_cli_database(in);
     enum mgb_status status = !database ? mgb_cli_no_database()
-                             : copy    ? mgb_keep_seal_copy(database, copy, NULL)
-                                       : mgb_keep_seal(database, NULL);
+                             : copy    ? mgb_keep_seal_copy(database, copy, &options)
+                                       : mgb_keep_seal(database, &options);
     int code = status == MGB_OK
                    ? MGB_EXIT_OK
                    : mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
@@ -41,14 +43,16 @@ const struct mgb_command mgb_command_seal = {
     .name = "seal",
     .usage = "[FILE] [--out FILE]",
     .summary = "makes results one file that may lie read-only",
-    .help =
-        "A database in use is a file with a write-ahead log and a lock file beside it. Sealed "
-        "it is one\n"
-        "file that can be read from a folder that nobody may write to. A later run that writes "
-        "to it\n"
-        "undoes that. Without FILE: the results database.\n"
-        "\n"
-        "exit codes: 1 in use by others, 2 the copy is there already, 4 there is no such file\n",
+    .help = "A database in use is a file with a write-ahead log and a lock file beside it. Sealed "
+            "it is one\n"
+            "file that can be read from a folder that nobody may write to. A later run that writes "
+            "to it\n"
+            "undoes that. Without FILE: the results database.\n"
+            "\n"
+            "exit codes: 1 in use by others or no room, 2 the copy is there already, 4 there is no "
+            "such "
+            "file\n"
+            "or folder, 130 interrupted (nothing was changed)\n",
     .examples = examples,
     .flags = flags,
     .most_words = 1,

@@ -1,6 +1,7 @@
 /* mgbench vacuum: the disk that deleted runs took is given back. */
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
+#include "app/cli/stream.h"
 #include "app/script/terminal.h"
 #include "db/keep.h"
 #include <mgb/text.h>
@@ -31,9 +32,10 @@ static int sizes_print(const struct mgb_invocation *in, const char *database,
 static int vacuum_run(struct mgb_invocation *in)
 {
     struct mgb_keep_sizes sizes;
+    const struct mgb_keep_options options = {.stop = mgb_cli_stream_stop};
     char *database = mgb_cli_database(in);
     enum mgb_status status =
-        database ? mgb_keep_vacuum(&sizes, database, NULL) : mgb_cli_no_database();
+        database ? mgb_keep_vacuum(&sizes, database, &options) : mgb_cli_no_database();
     int code = status == MGB_OK
                    ? sizes_print(in, database, &sizes)
                    : mgb_cli_complain(in, mgb_cli_exit_code(status), "%s", mgb_message_get());
@@ -52,7 +54,8 @@ const struct mgb_command mgb_command_vacuum = {
             "free\n"
             "meanwhile. Refused while a run is going; others may read.\n"
             "\n"
-            "exit codes: 1 in use or not enough disk, 4 there is no such file\n",
+            "exit codes: 1 in use or not enough disk, 4 there is no such file, 130 interrupted\n"
+            "(nothing was changed)\n",
     .examples = examples,
     .run = vacuum_run,
 };

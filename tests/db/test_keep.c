@@ -197,6 +197,72 @@ static void a_copy_needs_room(void **state)
     assert_false(is_there(copy, "") || is_there(copy, ".partial"));
 }
 
+static void what_a_killed_one_left_is_no_hindrance(void **state)
+{
+    char copy[100], left[140];
+    static const char *const endings[] = {".partial", ".partial-journal", ".partial-wal"};
+    snprintf(copy, sizeof copy, "%s.copy", (char *)*state);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(left, sizeof left, "%s%s", copy, endings[i]);
+        FILE *file = fopen(left, "w");
+        assert_non_null(file);
+        for (int k = 0; k < 2000; k++)
+            fputs("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", file); /* a journal begins like this */
+        assert_int_equal(fclose(file), 0);
+    }
+    assert_ok(mgb_keep_seal_copy(*state, copy, NULL));
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        assert_false(is_there(copy, endings[i]));
+    assert_int_equal(database_int(copy, "SELECT count(*) FROM run"), 3);
+}
+
+static void a_copy_needs_its_folder(void **state)
+{
+    char copy[100];
+    snprintf(copy, sizeof copy, "%s.none/copy.db", (char *)*state);
+    assert_status(mgb_keep_seal_copy(*state, copy, NULL), MGB_MISSING);
+    assert_message(".none is not there");
+}
+
+/* Says stop when it was asked `*context` times. */
+static bool stop_after(void *context)
+{
+    int *left = context;
+    return (*left)-- <= 0;
+}
+
+/* Whenever it is interrupted: nothing changed, nothing left, and asked again it is done. */
+static void stopped_at_any_moment_the_file_is_as_it_was(void **state)
+{
+    char copy[100];
+    int stopped = 0;
+    snprintf(copy, sizeof copy, "%s.copy", (char *)*state);
+    runs_make(*state, 20, 200);
+    int64_t steps = database_int(*state, "SELECT count(*) FROM step");
+    for (int after = 0; after < 3; after++)
+        for (int what = 0; what < 3; what++) {
+            int left = after;
+            struct mgb_keep_sizes sizes;
+            struct mgb_keep_options options = hasty;
+            options.stop = stop_after;
+            options.stop_context = &left;
+            enum mgb_status status = what == 0   ? mgb_keep_vacuum(&sizes, *state, &options)
+                                     : what == 1 ? mgb_keep_seal(*state, &options)
+                                                 : mgb_keep_seal_copy(*state, copy, &options);
+            if (status != MGB_OK)
+                assert_status(status, MGB_INTERRUPTED);
+            stopped += status != MGB_OK;
+            assert_true(status == MGB_OK || !is_there(copy, ""));
+            assert_false(is_there(copy, ".partial") || is_there(copy, ".partial-journal"));
+            unlink(copy);
+            assert_int_equal(database_int(*state, "SELECT count(*) FROM step"), steps);
+            assert_int_equal(
+                database_int(*state, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"),
+                1);
+        }
+    assert_true(stopped >= 2); /* a copy and the compacting, at least at the first question */
+}
+
 /* Two waiters must not both have the lock because its file went away between opening and locking. */
 static void a_lock_whose_file_was_removed_is_taken_anew(void **state)
 {
@@ -230,6 +296,9 @@ int main(void)
         KEEP_TEST(a_reader_with_the_file_open_keeps_it_from_being_sealed),
         KEEP_TEST(a_copy_is_sealed_beside_a_file_in_use),
         KEEP_TEST(a_copy_needs_room),
+        KEEP_TEST(a_copy_needs_its_folder),
+        KEEP_TEST(what_a_killed_one_left_is_no_hindrance),
+        KEEP_TEST(stopped_at_any_moment_the_file_is_as_it_was),
         KEEP_TEST(a_lock_whose_file_was_removed_is_taken_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
