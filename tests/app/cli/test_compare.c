@@ -138,6 +138,12 @@ static void a_repetition_unlike_the_others_is_named(void **state)
                 "repetition 2 of A (run 5) took 5000 ms");
     script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\", { floor = 0.4 }))",
                 "differences up to 40 % count as none: noise floor given");
+    script_says(*state, 0,
+                "local over = { odd = \"repetition 2 took 5 ms\" } local rows = {}\n"
+                "for i = 1, 2 do rows[i] = { sweep = \"s\", point = 0, repetition = i, gpus = 1,\n"
+                "  label = \"gpus=1\", step_ms = { median = i }, over = over } end\n"
+                "mgb.table(rows, { \"gpus\", \"step_ms\" })",
+                "note: gpus=1: repetition 2 took 5 ms\n");
 }
 
 static void what_is_the_same_is_shown_on_request(void **state)
