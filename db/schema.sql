@@ -214,7 +214,8 @@ CREATE TABLE segment_stat (
     outliers_far    INTEGER,          -- steps beyond 3 of them
     first_step_ns   INTEGER,          -- wall time of the segment's very first step, warm-up or not
     first_step_cause TEXT,            -- what of it was longer than in the timed steps; NULL: nothing, or not known
-    loss_last       REAL              -- of the last step; NULL: it has none that is finite
+    loss_last       REAL,             -- of the last step; NULL: it has none that is finite
+    replicas_agree  INTEGER CHECK (replicas_agree IN (0, 1)) -- all copies of the weights alike, to the bit; NULL: not compared
 ) STRICT;
 
 -- Every step, none dropped.

@@ -96,6 +96,20 @@ static struct mgb_maybe_int oom_bytes(const struct mgb_record_segment_end *end, 
     return (struct mgb_maybe_int){.known = end->oom_device != NULL, .value = bytes};
 }
 
+/* The row is there: it was boiled down just before. */
+static enum mgb_status replicas_put(struct mgb_store *store, int64_t segment,
+                                    const struct mgb_record_segment_end *end)
+{
+    struct mgb_statement update;
+    if (!end->replicas_agree.known)
+        return MGB_OK;
+    MGB_TRY(mgb_sql_prepare(&update, &store->sql,
+                            "UPDATE segment_stat SET replicas_agree = ? WHERE segment_id = ?"));
+    mgb_bind_maybe_int(&update, end->replicas_agree);
+    mgb_bind_int(&update, segment);
+    return mgb_statement_run(&update);
+}
+
 static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct mgb_store *store,
                                    int64_t segment, const struct mgb_record_segment_end *end)
 {
@@ -119,7 +133,8 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
     MGB_TRY(mgb_statement_run(&update));
     if (sqlite3_changes(store->sql.handle) == 0)
         return mgb_fail(MGB_MISSING, "%s has no segment %lld", store->sql.path, (long long)segment);
-    return mgb_store_boil(stat, store, segment, end);
+    MGB_TRY(mgb_store_boil(stat, store, segment, end));
+    return replicas_put(store, segment, end);
 }
 
 enum mgb_status mgb_store_finish_segment(struct mgb_record_segment_stat *stat,

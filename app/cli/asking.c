@@ -146,6 +146,13 @@ enum mgb_status mgb_cli_names_keep(struct mgb_cli_names *out, const char *const 
     return MGB_OK;
 }
 
+const char *mgb_cli_wrong_text(int64_t wrong)
+{
+    static const char *const texts[] = {NULL, "duplicates", "replicas differ",
+                                        "duplicates, replicas differ"};
+    return texts[wrong & 3];
+}
+
 void mgb_cli_place_write(char *out, size_t size, const char *strategy, const char *weights_at,
                          const char *join_at, const char *sum_at)
 {

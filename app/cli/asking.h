@@ -38,6 +38,14 @@ struct mgb_cli_names {
 };
 enum mgb_status mgb_cli_names_keep(struct mgb_cli_names *out, const char *const *names, int count);
 
+/* What makes a segment's figures no figures of the training that was asked for, as a bit each: 1 variables stored twice,
+ * 2 replicas that differ. SQL, of segment s and its segment_stat t. */
+#define MGB_CLI_WRONG_SQL                                                                          \
+    "(EXISTS (SELECT 1 FROM duplicate WHERE segment_id = s.id AND variable <> twin)"               \
+    " + 2 * (coalesce(t.replicas_agree, 1) = 0))"
+/* In words; NULL for 0. */
+const char *mgb_cli_wrong_text(int64_t wrong);
+
 /* "gpu0>cpu0": where the weights live, and where the towers meet; "grad gpu0>cpu0" where gradients do, the strategy's name
  * where weights are mirrored. Texts may be "". */
 void mgb_cli_place_write(char *out, size_t size, const char *strategy, const char *weights_at,

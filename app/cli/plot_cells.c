@@ -1,5 +1,6 @@
 /* Reading segments for plots, and taking repetitions together. See plot_cells.h. */
 #include "app/cli/plot_cells.h"
+#include "app/cli/asking.h"
 #include "app/cli/plot_words.h"
 #include "app/plot/chart.h"
 #include "app/session/judge.h"
@@ -25,7 +26,7 @@ static const char segment_sql[] =
     " s.asked_gpu_memory_bytes, s.relocation, s.allreduce, s.bucket_mib, s.overlap, s.wire_type,"
     " s.staged, s.stale, s.peer_access, s.pinned, s.graph, s.bn, s.recompute, s.logical, s.hosts,"
     " s.optimizer, r.data,"
-    " r.id, s.id, r.simulated, s.oversubscribed, t.steady, s.outcome, t.timed_steps, t.median_ns,"
+    " r.id, s.id, r.simulated, s.oversubscribed, t.steady, " MGB_CLI_WRONG_SQL ", s.outcome, t.timed_steps, t.median_ns,"
     " t.ci95_low_ns, t.ci95_high_ns,"
     " CASE r.backend WHEN 'host' THEN s.threads END, (SELECT repeat FROM sweep_point"
     "   WHERE run_id = r.id ORDER BY sweep_id DESC LIMIT 1), (SELECT w.name || ' ' || "
@@ -42,6 +43,7 @@ enum figure {
     FIGURE_SIMULATED,
     FIGURE_OVERSUBSCRIBED,
     FIGURE_STEADY,
+    FIGURE_WRONG,
     FIGURE_OUTCOME,
     FIGURE_STEPS,
     FIGURE_MEDIAN,
@@ -110,6 +112,7 @@ static void figures_take(struct plot_cell *cell, const struct mgb_value *v)
     cell->simulated = mgb_value_int(&v[FIGURE_SIMULATED]) == 1;
     cell->oversubscribed = mgb_value_int(&v[FIGURE_OVERSUBSCRIBED]) == 1;
     cell->unsteady = v[FIGURE_STEADY].kind == MGB_VALUE_INT && v[FIGURE_STEADY].integer == 0;
+    cell->wrong = mgb_value_int(&v[FIGURE_WRONG]);
     cell->oom = v[FIGURE_OUTCOME].kind == MGB_VALUE_TEXT && !strcmp(v[FIGURE_OUTCOME].text, "oom");
     cell->steps = mgb_value_int(&v[FIGURE_STEPS]);
     cell->ms = ms_of(&v[FIGURE_MEDIAN]);
@@ -210,6 +213,7 @@ static bool repetition_take(struct plot_cell *to, const struct plot_cell *from, 
     to->repeats[to->count] = from->repeats[0];
     to->segments[to->count++] = from->segments[0];
     to->unsteady = to->unsteady || from->unsteady;
+    to->wrong |= from->wrong;
     to->steps = from->steps < to->steps ? from->steps : to->steps;
     return true;
 }

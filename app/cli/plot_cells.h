@@ -36,6 +36,7 @@ struct plot_cell {
     double ms, low_ms,
         high_ms; /* median step time, of several the mean of the medians; NaN: none */
     bool oom, simulated, oversubscribed, unsteady;
+    int64_t wrong; /* see mgb_cli_wrong_text */
     char odd[160]; /* of a repetition unlike the others: "run 5 took 40 ms, the others ..."; "" */
 };
 

@@ -119,10 +119,11 @@ char *plot_count_text(char out[120], const struct plot_cells *cells)
 
 void plot_note(struct mgb_picture *picture, const struct plot_cells *cells, size_t left_out)
 {
-    size_t unsteady = 0, crowded = 0, simulated = 0, older = 0, host = 0;
+    size_t unsteady = 0, wrong = 0, crowded = 0, simulated = 0, older = 0, host = 0;
     for (size_t i = 0; i < cells->count; i++) {
         const struct plot_cell *cell = &cells->all[i];
         unsteady += cell->unsteady;
+        wrong += cell->wrong != 0;
         crowded += cell->oversubscribed;
         simulated += cell->simulated;
         host += strcmp(cell->values[PLOT_BACKEND], "host") == 0;
@@ -141,6 +142,11 @@ void plot_note(struct mgb_picture *picture, const struct plot_cells *cells, size
     if (unsteady > 0)
         fprintf(out, "%zu of %zu never became steady: their figures may drift. ", unsteady,
                 cells->count);
+    if (wrong > 0)
+        fprintf(out,
+                "%zu of %zu trained otherwise than asked for (duplicates, or replicas that "
+                "differ): mgbench show says what. ",
+                wrong, cells->count);
     if (crowded > 0)
         fprintf(out, "%zu of %zu ran more threads than there are cores. ", crowded, cells->count);
     if (older > 0)

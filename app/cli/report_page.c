@@ -1,5 +1,6 @@
 /* The page of a report: pictures, table of measurements, environment, commands, words. See report_page.h. */
 #include "app/cli/report_page.h"
+#include "app/cli/asking.h"
 #include "app/cli/plot_charts.h"
 #include "app/cli/report_html.h"
 #include "app/plot/gnuplot.h"
@@ -125,6 +126,7 @@ static void remarks_print(FILE *out, const struct plot_cell *cell)
     fputs("<td>", out);
     const char *const texts[] = {
         cell->oom ? "out of memory" : NULL, cell->unsteady ? "not steady" : NULL,
+        mgb_cli_wrong_text(cell->wrong),
         cell->oversubscribed ? "more threads than cores" : NULL,
         cell->simulated ? "simulated" : NULL, *cell->odd ? cell->odd : NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -118,13 +118,14 @@ static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
 {
     const char *const remarks[] = {p->oom ? "out of memory" : NULL,
                                    p->not_steady ? "not steady" : NULL,
+                                   mgb_cli_wrong_text(p->wrong),
                                    p->oversubscribed ? "oversubscribed" : NULL,
                                    other_threads(p, f->weak_base) || other_threads(p, f->strong_base)
                                        ? "other threads than its 1 GPU"
                                        : NULL,
                                    too_good(f->weak) || too_good(f->strong) ? "more than ideal"
                                                                             : NULL};
-    char remark[128] = "";
+    char remark[192] = "";
     mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
     ms_add(table, f->weak_base);
     real_add(table, f->weak);
@@ -350,6 +351,7 @@ static void row_add(struct mgb_table *table, const struct mgb_scaled *p, const s
         mgb_table_add_boolean(table, !f->exchange_told);
     else
         mgb_table_add_empty(table);
+    mgb_table_add_text(table, mgb_cli_wrong_text(p->wrong));
 }
 
 static enum mgb_status rows_print(const struct mgb_invocation *in,
@@ -385,7 +387,8 @@ static enum mgb_status rows_print(const struct mgb_invocation *in,
                                         "one_gpu_strong_threads",
                                         "data",
                                         "optimizer",
-                                        "exchange_below_noise"};
+                                        "exchange_below_noise",
+                                        "wrong"};
     struct mgb_table *table;
     MGB_TRY(mgb_table_make(&table, sizeof names / sizeof *names, names));
     for (int i = 0; i < list->count; i++) {

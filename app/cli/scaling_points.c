@@ -12,6 +12,7 @@ static const char points_sql[] =
     "WITH asked AS ("
     " SELECT s.*, m.name AS model, m.options, coalesce(r.data, '') AS data, h.name AS machine,"
     "        r.backend, r.simulated, t.median_ns, t.steady, t.ci95_low_ns, t.ci95_high_ns,"
+    "        " MGB_CLI_WRONG_SQL " AS wrong,"
     "        CASE r.backend WHEN 'host' THEN coalesce(s.threads, 0) ELSE 0 END AS team,"
     "        m.name || ' ' || m.options || ' ' || coalesce(r.data, '') || ' ' || r.machine_id || ' "
     "' ||"
@@ -49,7 +50,7 @@ static const char points_sql[] =
     "step AS y"
     "                     ON y.segment_id = e.id WHERE e.run_id = aged.run_id AND y.epoch > 0)))),"
     "        team, options, data, optimizer, precision, recompute,"
-    "        min(ci95_low_ns), max(ci95_high_ns), group_concat(id, ',')"
+    "        min(ci95_low_ns), max(ci95_high_ns), group_concat(id, ','), max(wrong)"
     "  FROM aged WHERE ?2 IS NOT NULL OR age = 1 OR (cell = newest_cell AND cell_age = 1)"
     " GROUP BY family, variation, team, gpus, global_batch"
     " ORDER BY family, strategy = 'independent', variation, team, gpus, global_batch";
@@ -100,6 +101,7 @@ static enum mgb_status point_take(void *context, const struct mgb_value *v, int 
         .run = mgb_value_int(&v[18]),
         .epoch_examples = mgb_value_int(&v[19]),
         .threads = mgb_value_int(&v[20]),
+        .wrong = mgb_value_int(&v[29]),
         .low_ns = real_of(&v[26]),
         .high_ns = real_of(&v[27])};
     if (p->point.step_ns > 0)

@@ -26,6 +26,7 @@ struct mgb_scaled {
     char backend[16], model[64], machine[64];
     bool simulated, independent, not_steady, oversubscribed, oom;
     int64_t run, repetitions;
+    int64_t wrong;          /* see mgb_cli_wrong_text */
     int64_t threads;        /* CPU threads a CPU device; 0: not known, or of no account */
     double low_ns, high_ns; /* 95 % interval of the step; 0: not known */
     double examples_per_s;  /* of a step, by its time */

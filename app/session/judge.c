@@ -66,6 +66,7 @@ enum {
     FACT_TIMED_STEPS,
     FACT_DUPLICATES,
     FACT_LEFTOVERS,
+    FACT_REPLICAS,
     FACT_ODD_LOSS,
     FACT_TARGET_MISSED,
     FACT_SETTINGS,
@@ -79,6 +80,7 @@ static const char facts_sql[] =
     "       s.oversubscribed, s.global_batch, t.steady, t.not_steady, t.timed_steps,"
     "       (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable <> twin),"
     "       (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable = twin),"
+    "       t.replicas_agree,"
     "       (SELECT step FROM step WHERE segment_id = s.id AND loss_status IN ('nan', 'inf', "
     "'-inf')"
     "         LIMIT 1),"
@@ -136,6 +138,8 @@ static void gate_note(struct side_look *l, const struct mgb_value *v)
         refusal_add(l->out, "run %lld stores %lld variable%s twice (mgbench show %lld)", run,
                     (long long)v[FACT_DUPLICATES].integer,
                     v[FACT_DUPLICATES].integer == 1 ? "" : "s", run);
+    if (v[FACT_REPLICAS].kind == MGB_VALUE_INT && v[FACT_REPLICAS].integer == 0)
+        refusal_add(l->out, "the replicas of run %lld did not agree at its end", run);
     if (v[FACT_TIMED_STEPS].kind == MGB_VALUE_INT && v[FACT_TIMED_STEPS].integer == 0)
         refusal_add(l->out, "run %lld has no timed steps (%s)", run,
                     mgb_value_text(&v[FACT_OUTCOME]));

@@ -202,6 +202,8 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
         snprintf(digest, sizeof digest, "%016llx", (unsigned long long)hash);
         end.digest = digest;
     }
+    if (session->finished && outcome == MGB_OUTCOME_OK)
+        end.replicas_agree = mgb_session_compare_replicas(session);
     int64_t segment = session->segment_id;
     session->segment_id = 0;
     return mgb_recorder_finish_segment(NULL, session->hub->recorder, segment, &end);

@@ -14,6 +14,8 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
                                            const char *message);
 enum mgb_status mgb_session_finish_run(struct script_session *session, enum mgb_outcome outcome,
                                        const char *message);
+/* replicas.c: 1 or 0, whether all copies of the weights are alike to the bit; unknown where the strategy keeps none. */
+struct mgb_maybe_int mgb_session_compare_replicas(struct script_session *session);
 /* How often a step of the segment waited for the record. */
 int64_t mgb_session_ring_waits(const struct script_session *session);
 /* A run that never got a session: out of memory or an error while opening. Returns its id, 0 when not recorded. */

@@ -12,6 +12,7 @@ ALTER TABLE segment_stat ADD COLUMN outliers_far INTEGER;
 ALTER TABLE segment_stat ADD COLUMN first_step_ns INTEGER;
 ALTER TABLE segment_stat ADD COLUMN first_step_cause TEXT;
 ALTER TABLE segment_stat ADD COLUMN loss_last REAL;
+ALTER TABLE segment_stat ADD COLUMN replicas_agree INTEGER CHECK (replicas_agree IN (0, 1));
 ALTER TABLE task ADD COLUMN task INTEGER;
 ALTER TABLE task ADD COLUMN waits_for TEXT;
 CREATE TABLE task_memory (

@@ -69,7 +69,8 @@ static const struct {
      "target_noise max_time_ns stop_reason ring_waits"},
     {"segment_stat", "segment_id median_ns p5_ns p95_ns p99_ns mean_ns ci95_low_ns ci95_high_ns "
                      "interval_method steady unaccounted_ns noise interval_seed drift not_steady "
-                     "outliers_mild outliers_far first_step_ns first_step_cause loss_last"},
+                     "outliers_mild outliers_far first_step_ns first_step_cause loss_last "
+                     "replicas_agree"},
     {"outlier", "segment_id step side far ratio cause"},
     {"task_memory", "segment_id step device category at_ns bytes"},
     {"noise_floor", "machine_id backend measured_ms floor comparisons false_verdicts settings"},

@@ -163,6 +163,8 @@ struct mgb_record_segment_end {
     int64_t oom_needed_bytes, oom_available_bytes;
     const char *stop_reason; /* "steps", "epochs", "noise", "time", "stopped"; NULL: not known */
     struct mgb_maybe_int ring_waits; /* times a step waited for the recorder */
+    struct mgb_maybe_int
+        replicas_agree; /* 0 or 1: all copies of the weights alike; unknown: not compared */
     bool
         auto_warmup; /* the store finds the warm-up by rule and sets the steps' flags; wins over warmup_steps */
 };
