@@ -26,7 +26,8 @@ static const char segment_sql[] =
     " s.asked_gpu_memory_bytes, s.relocation, s.allreduce, s.bucket_mib, s.overlap, s.wire_type,"
     " s.staged, s.stale, s.peer_access, s.pinned, s.graph, s.bn, s.recompute, s.logical, s.hosts,"
     " s.optimizer, r.data,"
-    " r.id, s.id, r.simulated, s.oversubscribed, t.steady, " MGB_CLI_WRONG_SQL ", s.outcome, t.timed_steps, t.median_ns,"
+    " r.id, s.id, r.simulated, s.oversubscribed, t.steady, " MGB_CLI_WRONG_SQL
+    ", s.outcome, t.timed_steps, t.median_ns,"
     " t.ci95_low_ns, t.ci95_high_ns,"
     " CASE r.backend WHEN 'host' THEN s.threads END, (SELECT repeat FROM sweep_point"
     "   WHERE run_id = r.id ORDER BY sweep_id DESC LIMIT 1), (SELECT w.name || ' ' || "

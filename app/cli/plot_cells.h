@@ -28,8 +28,8 @@ struct plot_cell {
     int64_t run;                   /* of the newest segment */
     int64_t *segments;             /* newest first */
     int count;                     /* of segments: repetitions */
-    int older;     /* segments of the same placement that are left out, for there are newer ones */
-    char *sweep;      /* of which point of a sweep they are repetitions; NULL: of none */
+    int older;   /* segments of the same placement that are left out, for there are newer ones */
+    char *sweep; /* of which point of a sweep they are repetitions; NULL: of none */
     int64_t *repeats; /* as many as segments: their numbers in the sweep */
     int64_t threads;  /* CPU threads a CPU device; 0: not known, or of no account */
     int64_t gpus, batch_per_gpu, global_batch, steps; /* steps: timed, of each repetition */

@@ -124,11 +124,12 @@ static void remarks_print(FILE *out, const struct plot_cell *cell)
 {
     const char *before = "";
     fputs("<td>", out);
-    const char *const texts[] = {
-        cell->oom ? "out of memory" : NULL, cell->unsteady ? "not steady" : NULL,
-        mgb_cli_wrong_text(cell->wrong),
-        cell->oversubscribed ? "more threads than cores" : NULL,
-        cell->simulated ? "simulated" : NULL, *cell->odd ? cell->odd : NULL};
+    const char *const texts[] = {cell->oom ? "out of memory" : NULL,
+                                 cell->unsteady ? "not steady" : NULL,
+                                 mgb_cli_wrong_text(cell->wrong),
+                                 cell->oversubscribed ? "more threads than cores" : NULL,
+                                 cell->simulated ? "simulated" : NULL,
+                                 *cell->odd ? cell->odd : NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]) {
             fprintf(out, "%s%s", before, texts[i]);

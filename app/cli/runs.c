@@ -69,14 +69,40 @@ enum {
     RATIO,
     COLUMNS
 };
-static const char *const column_names[COLUMNS] = {
-    "run",           "segment_id",   "segment",        "started_ms", "started",  "model",
-    "options",       "backend",      "simulated",      "machine",    "strategy", "gpus",
-    "batch_per_gpu", "global_batch", "weights_at",     "join_at",    "sum_at",   "step_ms",
-    "step_ms_low",   "step_ms_high", "examples_per_s", "steps",      "steady",   "oversubscribed",
-    "log_complete",  "throttled",    "duplicates",     "replicas_agree",
-    "outcome",       "tags",         "baseline",       "baseline_run",
-    "baseline_ms",   "ratio"};
+static const char *const column_names[COLUMNS] = {"run",
+                                                  "segment_id",
+                                                  "segment",
+                                                  "started_ms",
+                                                  "started",
+                                                  "model",
+                                                  "options",
+                                                  "backend",
+                                                  "simulated",
+                                                  "machine",
+                                                  "strategy",
+                                                  "gpus",
+                                                  "batch_per_gpu",
+                                                  "global_batch",
+                                                  "weights_at",
+                                                  "join_at",
+                                                  "sum_at",
+                                                  "step_ms",
+                                                  "step_ms_low",
+                                                  "step_ms_high",
+                                                  "examples_per_s",
+                                                  "steps",
+                                                  "steady",
+                                                  "oversubscribed",
+                                                  "log_complete",
+                                                  "throttled",
+                                                  "duplicates",
+                                                  "replicas_agree",
+                                                  "outcome",
+                                                  "tags",
+                                                  "baseline",
+                                                  "baseline_run",
+                                                  "baseline_ms",
+                                                  "ratio"};
 
 /* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all), ?7 selftest's, too. A run that says
  * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen first, so that only theirs
@@ -112,9 +138,9 @@ static const char *const column_names[COLUMNS] = {
     "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, s.global_batch * 1e9 / "                   \
     "nullif(t.median_ns, 0),"                                                                      \
     "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete,"                           \
-    "        EXISTS (SELECT 1 FROM sample WHERE segment_id = s.id AND throttle <> ''),"              \
+    "        EXISTS (SELECT 1 FROM sample WHERE segment_id = s.id AND throttle <> ''),"            \
     "        (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable <> twin),"       \
-    "        t.replicas_agree, l.outcome," \
+    "        t.replicas_agree, l.outcome,"                                                         \
     "        (SELECT group_concat(name, ' ') FROM tag WHERE run_id = r.id), h.name, h.run_id,"     \
     "        h.median_ns / 1e6, 1.0 * t.median_ns / s.global_batch * h.global_batch / h.median_ns" \
     "  FROM line AS l JOIN run AS r ON r.id = l.run JOIN model AS m ON m.id = r.model_id"          \
@@ -227,10 +253,9 @@ static void row_add(struct listing *l, const struct mgb_value *v, const char *ou
     for (int i = 0; i < COLUMNS; i++) {
         if (i == OUTCOME)
             mgb_table_add_text(l->table, outcome);
-        else if (i == SIMULATED ||
-                 ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE || i == THROTTLED ||
-                   i == REPLICAS) &&
-                  v[i].kind == MGB_VALUE_INT))
+        else if (i == SIMULATED || ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE ||
+                                     i == THROTTLED || i == REPLICAS) &&
+                                    v[i].kind == MGB_VALUE_INT))
             mgb_table_add_boolean(l->table, v[i].integer != 0);
         else
             mgb_cli_value_add(l->table, &v[i]);
@@ -383,7 +408,8 @@ const struct mgb_command mgb_command_runs = {
         "steps never\n"
         "settled; crowded: the towers have more threads than there are cores; throttled: a device "
         "held itself\n"
-        "back meanwhile (mgbench show tells when); duplicates: variables are stored twice; replicas "
+        "back meanwhile (mgbench show tells when); duplicates: variables are stored twice; "
+        "replicas "
         "differ: the\n"
         "copies of the weights are no longer alike; log gaps: recording stopped before its end. A "
         "run whose process\n"

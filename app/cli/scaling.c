@@ -116,15 +116,15 @@ static bool too_good(struct mgb_maybe_real efficiency)
 static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
                            const struct figures *f)
 {
-    const char *const remarks[] = {p->oom ? "out of memory" : NULL,
-                                   p->not_steady ? "not steady" : NULL,
-                                   mgb_cli_wrong_text(p->wrong),
-                                   p->oversubscribed ? "oversubscribed" : NULL,
-                                   other_threads(p, f->weak_base) || other_threads(p, f->strong_base)
-                                       ? "other threads than its 1 GPU"
-                                       : NULL,
-                                   too_good(f->weak) || too_good(f->strong) ? "more than ideal"
-                                                                            : NULL};
+    const char *const remarks[] = {
+        p->oom ? "out of memory" : NULL,
+        p->not_steady ? "not steady" : NULL,
+        mgb_cli_wrong_text(p->wrong),
+        p->oversubscribed ? "oversubscribed" : NULL,
+        other_threads(p, f->weak_base) || other_threads(p, f->strong_base)
+            ? "other threads than its 1 GPU"
+            : NULL,
+        too_good(f->weak) || too_good(f->strong) ? "more than ideal" : NULL};
     char remark[192] = "";
     mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
     ms_add(table, f->weak_base);

@@ -37,7 +37,8 @@ static const char points_sql[] =
     "    AND s.gpus >= 1 AND s.global_batch >= 1),"
     " aged AS (SELECT *, row_number() OVER kind AS age, first_value(cell) OVER kind AS newest_cell,"
     "                 row_number() OVER (PARTITION BY family, variation, team, gpus, global_batch,"
-    "                     cell, repetition ORDER BY started_ms DESC, id DESC) AS cell_age FROM asked"
+    "                     cell, repetition ORDER BY started_ms DESC, id DESC) AS cell_age FROM "
+    "asked"
     "         WINDOW kind AS (PARTITION BY family, variation, team, gpus, global_batch"
     "                         ORDER BY started_ms DESC, id DESC))"
     " SELECT family, variation, strategy, weights_at, join_at, sum_at,"
@@ -230,9 +231,8 @@ const struct mgb_scaled *mgb_scaled_find_independent(const struct mgb_scaled_lis
     for (int i = 0; i < list->count && !of->independent; i++) {
         const struct mgb_scaled *p = &list->at[i];
         if (p->independent && !p->oom && p->point.gpus == of->point.gpus &&
-            p->point.global_batch == of->point.global_batch &&
-            p->threads == of->threads && strcmp(p->group, of->group) == 0 &&
-            (!found || p->run > found->run))
+            p->point.global_batch == of->point.global_batch && p->threads == of->threads &&
+            strcmp(p->group, of->group) == 0 && (!found || p->run > found->run))
             found = p;
     }
     return found;

@@ -31,7 +31,7 @@ struct mgb_scaled {
     double low_ns, high_ns; /* 95 % interval of the step; 0: not known */
     double examples_per_s;  /* of a step, by its time */
     char kind[MGB_SCALED_KINDS][120];
-    char segments[600]; /* their numbers, with commas between */
+    char segments[600];     /* their numbers, with commas between */
     int64_t epoch_examples; /* 0: not known */
 };
 

@@ -46,13 +46,14 @@ static void is_listed(const char *path, const char *line, const char *const *row
 
 static void runs_are_listed_newest_first_with_what_is_odd_about_them(void **state)
 {
-    static const char *const rows[] = {"21 mlp host 2x32 gpu0>cpu0 110 581.8 0.5503 ok -",
-                                       "20 mlp host 1x32 gpu0>cpu0 100 320 1.001 ok, unsteady -",
-                                       "19 mlp host 1x64 gpu0>cpu0 - - - oom -",
-                                       "18 mlp host 1x32 gpu0>cpu0 100 320 1.001 ok, log gaps -",
-                                       "17 mlp host 2x32 gpu0>cpu0 110 581.8 0.5503 ok, duplicates -",
-                                       "16 mlp cuda 1x32 gpu0>cpu0 100 320 - ok -",
-                                       "15 mlp host 1x32 gpu0>cpu0 137.1 233.5 1.371 ok after"};
+    static const char *const rows[] = {
+        "21 mlp host 2x32 gpu0>cpu0 110 581.8 0.5503 ok -",
+        "20 mlp host 1x32 gpu0>cpu0 100 320 1.001 ok, unsteady -",
+        "19 mlp host 1x64 gpu0>cpu0 - - - oom -",
+        "18 mlp host 1x32 gpu0>cpu0 100 320 1.001 ok, log gaps -",
+        "17 mlp host 2x32 gpu0>cpu0 110 581.8 0.5503 ok, duplicates -",
+        "16 mlp cuda 1x32 gpu0>cpu0 100 320 - ok -",
+        "15 mlp host 1x32 gpu0>cpu0 137.1 233.5 1.371 ok after"};
     is_listed(*state, "runs", rows, 7);
     SAYS(*state, 0, "runs",
          "time an example over that of baseline before (run 1: 99.95 ms a step)");
