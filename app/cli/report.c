@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,8 +124,34 @@ static enum mgb_status report_make(const struct mgb_invocation *in, const char *
     return status;
 }
 
+/* A DIR that was meant as something else is not made. */
+static bool folder_is_odd(const struct mgb_invocation *in)
+{
+    const char *word = in->words[0], *end = strrchr(word, '.');
+    char *again = in->word_count > 1 ? words_join(in) : NULL;
+    bool page = end && (strcasecmp(end, ".html") == 0 || strcasecmp(end, ".htm") == 0);
+    bool selector = strncmp(word, "sweep:", 6) == 0 || strncmp(word, "tag:", 4) == 0 ||
+                    strncmp(word, "baseline:", 9) == 0 || strcmp(word, "last") == 0 ||
+                    strncmp(word, "last~", 5) == 0 ||
+                    (word[strspn(word, "0123456789.,")] == '\0' && *word != '.');
+    if (page)
+        mgb_cli_complain(
+            in, MGB_EXIT_USAGE,
+            "report: DIR is a folder, which gets an index.html: mgbench report %.*s%s%s",
+            (int)(end - word), word, again ? " " : "", again ? again : "");
+    else if (selector)
+        mgb_cli_complain(in, MGB_EXIT_USAGE,
+                         "report: the first word is the folder of the page, and '%s' names runs: "
+                         "mgbench report page %s%s%s (./%s for a folder of that name)",
+                         word, word, again ? " " : "", again ? again : "", word);
+    free(again);
+    return page || selector;
+}
+
 static int report_run(struct mgb_invocation *in)
 {
+    if (folder_is_odd(in))
+        return MGB_EXIT_USAGE;
     if (in->format != MGB_TABLE_TEXT)
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                 "report: it makes a page, --json and --csv are "

@@ -53,12 +53,12 @@ static bool is_script_command(const struct mgb_invocation *in)
     return in->command == &mgb_command_script;
 }
 
-static int failure_show(const struct mgb_invocation *in, const struct mgb_script *script,
+static int failure_show(const struct mgb_invocation *in, const struct script_job *job,
                         enum mgb_status status)
 {
-    const struct mgb_script_error *error = mgb_script_error_get(script);
+    const struct mgb_script_error *error = mgb_script_error_get(job->script);
     if (status == MGB_INTERRUPTED) {
-        if (!in->quiet)
+        if (!in->quiet && !job->use->tells_interruption)
             mgb_cli_complain(in, MGB_EXIT_INTERRUPTED, "interrupted; what was recorded is kept");
         return MGB_EXIT_INTERRUPTED;
     }
@@ -81,7 +81,7 @@ static int job_run(struct script_job *job, const struct mgb_invocation *in)
     if (status != MGB_OK && status != MGB_INTERRUPTED) /* its sessions are still open */
         mgb_hub_fail(job->hub.hub, mgb_script_error_get(job->script)->message);
     int code =
-        status != MGB_OK ? failure_show(in, job->script, status)
+        status != MGB_OK ? failure_show(in, job, status)
         : in->help       ? help_show(job->script, in->command, name)
         : is_script_command(in) && mgb_script_gave_model(job->script) &&
                 !mgb_hub_recorded(job->hub.hub)
@@ -131,7 +131,23 @@ static enum mgb_status job_open(struct script_job *job, const struct mgb_invocat
     return status;
 }
 
-int mgb_cli_script_run(struct mgb_invocation *in, const struct mgb_cli_script_use *use)
+/* The shipped experiment of that name, where the working folder has no such file; NULL: none. To be freed. */
+static char *experiment_find(const char *name)
+{
+    if (!is_file_name(name) || strchr(name, '/') || access(name, F_OK) == 0)
+        return NULL;
+    char *share = mgb_paths_share(), *folder = mgb_paths_join(share, "experiments");
+    char *path = mgb_paths_join(folder, name);
+    if (path && !mgb_paths_is_file(path)) {
+        free(path);
+        path = NULL;
+    }
+    free(share);
+    free(folder);
+    return path;
+}
+
+static int script_words_run(struct mgb_invocation *in, const struct mgb_cli_script_use *use)
 {
     const char *name = in->words[0];
     if (is_file_name(name) && access(name, R_OK) != 0)
@@ -155,6 +171,18 @@ int mgb_cli_script_run(struct mgb_invocation *in, const struct mgb_cli_script_us
         mgb_cli_complain(in, code, "%s", mgb_message_get());
     }
     free(flags);
+    return code;
+}
+
+int mgb_cli_script_run(struct mgb_invocation *in, const struct mgb_cli_script_use *use)
+{
+    const char *word = in->words[0];
+    char *experiment = experiment_find(word);
+    if (experiment)
+        in->words[0] = experiment;
+    int code = script_words_run(in, use);
+    in->words[0] = word;
+    free(experiment);
     return code;
 }
 
@@ -186,7 +214,9 @@ const struct mgb_command mgb_command_script = {
     .help = "SCRIPT is a file if it ends in .lua or has a slash, else Lua text. Options that "
             "mgbench does not know\n"
             "belong to the script; mgbench -e SCRIPT --help shows those it declares. Words after "
-            "-- are its `arg`.\n",
+            "-- are its `arg`.\n"
+            "placement.lua, scaling.lua, batch.lua and the other shipped experiments are found "
+            "from any folder.\n",
     .examples = examples,
     .least_words = 1,
     .most_words = 1,

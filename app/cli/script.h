@@ -11,6 +11,7 @@ struct mgb_cli_script_use {
     /* The exit code after the script ended with `code` (its failure has been told); NULL: that one. */
     int (*finish)(void *context, const struct mgb_invocation *in, int code);
     void *context;
+    bool tells_interruption; /* finish does */
 };
 
 /* Runs the script that the first word of `in` names; flags that the command does not have itself are the script's. Returns

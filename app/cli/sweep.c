@@ -14,6 +14,9 @@ struct sweep_job {
     const struct mgb_invocation *in;
     bool dry, lines; /* a line a cell, where no terminal shows the progress */
     int sweeps, cells, ok, oom, failed, before;
+    long long ended, total; /* of the sweep that goes on */
+    struct mgb_table
+        *table; /* of its cells that ended, should it be interrupted; NULL: no memory */
 };
 
 /* Services carry the hub as their context, and a process runs one command. */
@@ -49,6 +52,16 @@ static void outcome_count(struct sweep_job *job, const struct script_cell *cell)
         job->oom++;
     else
         job->failed++;
+}
+
+static void cell_keep(struct sweep_job *job, const struct script_cell *cell)
+{
+    job->ended++;
+    if (!job->table)
+        return;
+    mgb_table_add_text(job->table, cell->point);
+    mgb_table_add_number(job->table, cell->step_ms);
+    mgb_table_add_text(job->table, cell->outcome);
 }
 
 static const char *outcome_text(const struct script_cell *cell)
@@ -92,12 +105,17 @@ static void cell_take(void *context, const struct script_cell *cell)
 {
     struct sweep_job *job = watching;
     (void)context;
+    job->total = cell->total;
     switch (cell->what) {
     case SCRIPT_SWEEP_BEGINS:
         job->sweeps++;
+        job->ended = 0;
+        if (job->table)
+            mgb_table_clear(job->table);
         break;
     case SCRIPT_CELL_ENDS:
         outcome_count(job, cell);
+        cell_keep(job, cell);
         if (!job->dry && (job->lines || !is(cell, "ok")) && !was_told(job, cell))
             cell_tell(job, cell);
         break;
@@ -129,10 +147,28 @@ static void job_prepare(void *context, struct mgb_cli_hub *hub)
         hub->services.open = dry_open;
 }
 
+/* What there is so far, and how the rest is done. */
+static void interrupted_tell(const struct sweep_job *job)
+{
+    const char *again = mgb_cli_find_flag(job->in, "--fresh") ? "without --fresh the same command"
+                                                              : "the same command";
+    if (job->ended > 0 && job->table && job->in->format == MGB_TABLE_TEXT)
+        mgb_table_print(job->table, MGB_TABLE_TEXT, stdout);
+    fflush(stdout);
+    line_tell(job, "interrupted: %lld of %lld cells done; %s goes on with the other %lld",
+              job->ended, job->total, again, job->total - job->ended);
+}
+
 static int job_finish(void *context, const struct mgb_invocation *in, int code)
 {
     const struct sweep_job *job = context;
     if (in->help)
+        return code;
+    if (code == MGB_EXIT_INTERRUPTED && (job->dry || job->total == 0))
+        line_tell(job, "interrupted");
+    else if (code == MGB_EXIT_INTERRUPTED)
+        interrupted_tell(job);
+    if (code == MGB_EXIT_INTERRUPTED)
         return code;
     if (code == MGB_EXIT_OK && job->sweeps == 0)
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
@@ -156,11 +192,17 @@ static int sweep_run(struct mgb_invocation *in)
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                 "--dry-run and --fresh exclude each other: a dry run tells which "
                                 "cells were done before");
+    static const char *const columns[] = {"cell", "step_ms", "outcome"};
     watching = &job;
-    return mgb_cli_script_run(in, &(struct mgb_cli_script_use){.then = mgb_lua_sweep_file,
-                                                               .prepare = job_prepare,
-                                                               .finish = job_finish,
-                                                               .context = &job});
+    if (mgb_table_make(&job.table, 3, columns) != MGB_OK)
+        job.table = NULL;
+    int code = mgb_cli_script_run(in, &(struct mgb_cli_script_use){.then = mgb_lua_sweep_file,
+                                                                   .prepare = job_prepare,
+                                                                   .finish = job_finish,
+                                                                   .context = &job,
+                                                                   .tells_interruption = true});
+    mgb_table_free(job.table);
+    return code;
 }
 
 static const struct mgb_flag sweep_flags[] = {

@@ -101,6 +101,8 @@ done
 command_line='mgbench report'
 same 'only the page' 'index.html' "$(ls a/b)"
 same 'nothing from elsewhere' '' "$(grep -oE '(src|href)="?https?:[^ >]*|@import|<link|<img' a/b/index.html | grep -v w3.org)"
+expect 2 '' "mgbench: report: the first word is the folder of the page, and 'sweep:places' names runs: mgbench report page sweep:places (./sweep:places for a folder of that name)" mgbench report sweep:places
+expect 2 '' 'mgbench: report: DIR is a folder, which gets an index.html: mgbench report page last' mgbench report page.html last
 printf 'not a folder' >file
 expect 1 '' "mgbench: report: making the folder 'file' failed: it is a file" mgbench report file sweep:places
 expect 2 '' "mgbench: report: a word is missing; usage: mgbench report DIR [MODEL | RUN|sweep:NAME...] [options]" mgbench report

@@ -103,4 +103,22 @@ expect 1 '' 'mgbench: standard output is closed: give it a file, or /dev/null' \
 expect 1 '' 'mgbench: standard output is closed: give it a file, or /dev/null' sh -c "\"$MGBENCH\" --version >&-"
 expect 0 1 '' sh -c "\"$MGBENCH\" -e 'print(1)' 2>&- <&-"
 
+# Shipped experiments are found from any folder; a file of that name in the folder comes first.
+mgbench -e batch.lua --help >"$work/out" 2>&1
+code=$?
+command_line='mgbench -e batch.lua --help'
+same 'exit code' 0 "$code"
+same 'its options' 1 "$(grep -c '^  --batches ' "$work/out")"
+echo "print('mine')" >batch.lua
+expect 0 'mine' '' mgbench -e batch.lua
+rm batch.lua
+expect 2 '' "mgbench: cannot read script 'nosuch.lua': No such file or directory" mgbench -e nosuch.lua
+
+# scripts/start knows its words before it builds anything.
+command_line='scripts/start --help'
+same 'help' 1 "$(sh "$MGB_SOURCE_DIR/scripts/start" --help | grep -c 'scripts/start \[FILE\]')"
+sh "$MGB_SOURCE_DIR/scripts/start" --hlp >"$work/out" 2>&1
+code=$?
+same 'exit code of a misspelt option' 2 "$code"
+
 finish

@@ -59,6 +59,8 @@ finished
 unset MGBENCH_FAULT
 same 'exit code' 130 "$code"
 same 'kept' '0 ok; 1 interrupted' "$(long_points)"
+same 'told' 'mgbench: interrupted: 1 of 3 cells done; the same command goes on with the other 2' "$(tail -n 1 "$work/err")"
+same 'the table so far' 'cell step_ms outcome gpus=1 ok' "$(awk '{ print $1, (NR > 1 ? $3 : $2 " " $3) }' "$work/out" | xargs)"
 start sweep long.lua
 finished
 same 'exit code' 0 "$code"
