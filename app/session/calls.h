@@ -51,6 +51,8 @@ enum mgb_status mgb_hub_compare(void *context, struct script_comparison *out,
 /* sweep.c and query.c */
 enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
                                    const struct script_point *point);
+/* The backend that "auto" comes to on this machine, found out once (NULL: none); `asked` when it names one. */
+const char *mgb_hub_backend(struct mgb_hub *hub, const char *asked);
 enum mgb_status mgb_hub_sweep_finish(void *context, const char *sweep);
 enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
                                     const struct script_point *point);

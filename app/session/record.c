@@ -59,8 +59,9 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
     struct mgb_oom oom = mgb_oom_get();
     struct mgb_record_segment_end end = {.outcome = outcome, .message = message};
     oom_fill(&end, &oom);
+    const char *chosen = mgb_hub_backend(hub, request->backend);
     if (description && texts && hub_recorder(hub, &recorder) == MGB_OK && recorder) {
-        mgb_session_describe(description, hub, request, NULL, request->backend);
+        mgb_session_describe(description, hub, request, NULL, chosen ? chosen : request->backend);
         struct mgb_record_segment row = {0};
         mgb_session_placement_asked(&row.asked, texts, &request->placement);
         row.effective = row.asked;
@@ -68,9 +69,9 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
             row.run = run;
             if (request->point)
                 mgb_hub_sweep_point(hub, run, request->point);
-            if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
             if (hub->options.tag)
                 mgb_recorder_put_tag(recorder, run, hub->options.tag);
+            if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
                 mgb_recorder_finish_segment(NULL, recorder, segment, &end);
             mgb_recorder_finish_run(recorder, run, outcome, message);
         }

@@ -110,8 +110,7 @@ static enum mgb_status keep_found(void *context, const struct mgb_value *v, int 
     return MGB_OK;
 }
 
-/* The backend that "auto" comes to on this machine, found out once; `asked` when it names one. */
-static const char *backend_of(struct mgb_hub *hub, const char *asked)
+const char *mgb_hub_backend(struct mgb_hub *hub, const char *asked)
 {
     struct mgb_topology topology;
     if (!asked || strcmp(asked, "auto") != 0)
@@ -151,7 +150,7 @@ static enum mgb_status found_read(struct mgb_hub *hub, struct mgb_reader *reader
                                            mgb_value_of_int(hub->options.after_crash),
                                            mgb_value_of_int(hub->options.started_ms),
                                            mgb_value_of_int(point->own),
-                                           mgb_value_of_text(backend_of(hub, point->backend)),
+                                           mgb_value_of_text(mgb_hub_backend(hub, point->backend)),
                                            mgb_value_of_text(cpu),
                                            mgb_value_of_int(threads)};
     struct mgb_query_sink sink = {row, NULL, keep_found};

@@ -35,5 +35,10 @@ told_once 'set' 1
 start --backend host -e 'print(mgb.run{ model = "mnist_cnn", gpu_memory = "1MiB", expect = "oom" })'
 finished
 told_once 'expected' 0
+command_line='the record of a refused run'
+start run mnist_cnn --gpu-memory 1MiB
+finished
+told_once 'automatic' 1
+same 'the backend it would have run on' 1 "$(ask "select backend in ('host', 'cuda') from run order by id desc")"
 
 finish
