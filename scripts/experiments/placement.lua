@@ -24,10 +24,15 @@ print(("CPU devices have %d thread%s each at every point (--threads)."):format(t
 
 local function ms(row) return row.over and row.over.step_ms or row.step_ms.median end
 
-local default, fastest, earlier, compared = nil, nil, {}, 0
+local function rate(row) return row.global_batch / ms(row) end -- of examples
+
+-- Of the rows in the table: the default and the fastest placement on all GPUs, and the fastest on one.
+local default, fastest, single, earlier, compared = nil, nil, nil, {}, 0
 for _, row in ipairs(rows) do
   if row.resumed then earlier[#earlier + 1] = row.label end
-  if row.outcome == "ok" and row.gpus == o.gpus then
+  if row.outcome == "ok" and row.gpus ~= o.gpus then
+    single = (not single or rate(row) > rate(single)) and row or single
+  elseif row.outcome == "ok" then
     default, fastest = default or row, (not fastest or ms(row) < ms(fastest)) and row or fastest
     -- Placement may change the time of a step and never its result: the same weights, to the last bit.
     if row.digest and default.digest and row.digest ~= default.digest then
@@ -41,8 +46,18 @@ if not default then
   print(("No placement on %d GPUs came to its end."):format(o.gpus))
   return
 end
-print(("%d placements on %d GPUs trained the same weights.\nFastest: %s,\n  %.2f times the rate of %s."):format(compared, o.gpus,
-  fastest.label, ms(default) / ms(fastest), default.label))
+print(("%d placements on %d GPUs trained the same weights."):format(compared, o.gpus))
+if single and rate(single) >= rate(fastest) then
+  print(("Fastest: one GPU, %.2f times the rate of the best placement on %d: more GPUs do not pay here."):format(
+    rate(single) / rate(fastest), o.gpus))
+elseif single then
+  print(("The best placement on %d GPUs has %.2f times the rate of one GPU."):format(o.gpus, rate(fastest) / rate(single)))
+end
+if fastest == default then
+  print(("Fastest on %d: the default, %s."):format(o.gpus, default.label))
+else
+  print(("Fastest on %d: %s,\n  %.2f times the rate of %s."):format(o.gpus, fastest.label, ms(default) / ms(fastest), default.label))
+end
 
 -- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
 local share = mgb.db.query([[SELECT max(compute) AS compute, max(exchange) + max(on_cpu) AS exchange FROM (SELECT
