@@ -161,13 +161,13 @@ static void answer_print(FILE *out, const struct scaling *s)
               out);
     exchange_print(out, s, best);
     if (s->single->threads != best->threads)
-        fprintf(out,
-                ". The one-GPU baseline ran %lld thread%s a device, these %lld: give threads = "
-                "%lld to all",
-                (long long)s->single->threads, s->single->threads == 1 ? "" : "s",
-                (long long)best->threads,
-                (long long)(s->single->threads < best->threads ? s->single->threads
-                                                               : best->threads));
+        fprintf(
+            out,
+            ". The one-GPU baseline ran %lld thread%s a device, these %lld: give threads = "
+            "%lld to all",
+            (long long)s->single->threads, s->single->threads == 1 ? "" : "s",
+            (long long)best->threads,
+            (long long)(s->single->threads < best->threads ? s->single->threads : best->threads));
     most = best_find(s, gpus);
     if (most && most->gpus != best->gpus)
         fprintf(out, ". That is the best: %lld GPUs give %.3g times", (long long)most->gpus,

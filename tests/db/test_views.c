@@ -281,8 +281,8 @@ static void placement_keeps_threads_apart(void **state)
         record.effective.threads = (struct mgb_maybe_int){threads, true};
         segment_make(&record, 10 * threads);
     }
-    assert_int_equal(
-        database_int(*state, "SELECT count(*) FROM placement WHERE threads IN (1, 2)"), 2);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM placement WHERE threads IN (1, 2)"),
+                     2);
 }
 
 static void strong_scaling_compares_the_same_global_batch(void **state)

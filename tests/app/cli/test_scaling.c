@@ -55,7 +55,8 @@ static void a_baseline_with_the_same_threads_is_preferred(void **state)
     SAYS(*state, 0, "scaling sweep:placement,tag:after --json",
          "\"step_ms\":110,\"examples_per_s\":581.8181818181819,\"one_gpu_weak_ms\":100,");
     change(*state, "UPDATE segment SET threads = 2 WHERE id <= 12");
-    SAYS(*state, 0, "scaling sweep:placement,tag:after", "step_ms: mean of the repetitions' medians");
+    SAYS(*state, 0, "scaling sweep:placement,tag:after",
+         "step_ms: mean of the repetitions' medians");
 }
 
 static void more_than_ideal_is_doubted(void **state)
@@ -81,8 +82,9 @@ static void other_data_and_optimizers_stand_apart_and_say_so(void **state)
 static void a_cost_of_exchange_below_noise_is_no_figure(void **state)
 {
     SAYS(*state, 0, "scaling sweep:placement --json", "\"exchange_below_noise\":false");
-    change(*state, "UPDATE step SET wall_ns = wall_ns * 3 WHERE segment_id IN (4, 8, 12);"
-                   "UPDATE segment_stat SET median_ns = median_ns * 3 WHERE segment_id IN (4, 8, 12)");
+    change(*state,
+           "UPDATE step SET wall_ns = wall_ns * 3 WHERE segment_id IN (4, 8, 12);"
+           "UPDATE segment_stat SET median_ns = median_ns * 3 WHERE segment_id IN (4, 8, 12)");
     SAYS(*state, 0, "scaling sweep:placement", "below noise");
     lacks(*state, "scaling sweep:placement", "-175");
 }
@@ -98,9 +100,10 @@ static void a_model_is_its_newest_points_with_their_repetitions(void **state)
 /* A sweep that was interrupted and resumed is two rows of the table sweep, and one sweep. */
 static void repetitions_of_before_an_interruption_count(void **state)
 {
-    change(*state, "INSERT INTO sweep (name, settings, started_ms) SELECT name, settings, started_ms + 1 "
-                   "FROM sweep;"
-                   "UPDATE sweep_point SET sweep_id = 2 WHERE run_id > 6");
+    change(*state,
+           "INSERT INTO sweep (name, settings, started_ms) SELECT name, settings, started_ms + 1 "
+           "FROM sweep;"
+           "UPDATE sweep_point SET sweep_id = 2 WHERE run_id > 6");
     a_model_is_its_newest_points_with_their_repetitions(state);
     in_one_line(*state, "plot placement sweep:placement", "n = 3 runs of 61 timed steps");
     in_one_line(*state, "plot placement sweep:placement", "mean of the runs' median steps");
