@@ -71,7 +71,9 @@ static void pair_print(const char *name, const struct mgb_value *value)
                 mgb_table_number(number, value->real, MGB_TABLE_TEXT));
         break;
     case MGB_VALUE_TEXT:
-        mgb_say(stdout, "  %-22s  %s\n", name, value->text);
+        mgb_say(stdout, "  %-22s  ", name);
+        mgb_line_print(stdout, value->text, value->size);
+        putchar('\n');
         break;
     case MGB_VALUE_NULL:
     case MGB_VALUE_BLOB:

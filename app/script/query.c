@@ -1,5 +1,6 @@
 /* What scripts ask and show outside of runs: SQL, tables, progress, where a restart may go on, the wish to stop. */
 #include "app/script/bind.h"
+#include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -175,8 +176,11 @@ static void table_add(lua_State *L, struct mgb_table *table)
         mgb_table_add_number(table, lua_tonumber(L, -1));
     else if (lua_isnil(L, -1))
         mgb_table_add_empty(table);
-    else
-        mgb_table_add_text(table, luaL_tolstring(L, -1, NULL));
+    else {
+        size_t size;
+        const char *text = luaL_tolstring(L, -1, &size);
+        mgb_table_add_bytes(table, text, size);
+    }
 }
 
 /* print_table(columns, cells): cells row by row, {n = count}; to standard output in the format asked for.
@@ -210,6 +214,26 @@ static int number_text(lua_State *L)
 {
     char text[40];
     lua_pushstring(L, mgb_table_number(text, luaL_checknumber(L, 1), MGB_TABLE_TEXT));
+    return 1;
+}
+
+/* shown_text(text) -> what a screen may have of it; lines and tabs stay */
+static int shown_text(lua_State *L)
+{
+    size_t left, used = 1;
+    const char *at = luaL_checklstring(L, 1, &left);
+    luaL_Buffer text;
+    luaL_buffinit(L, &text);
+    for (; left > 0; at += used, left -= used) {
+        char shown[MGB_CHARACTER_SHOWN];
+        bool kept = *at == '\n' || *at == '\t';
+        if (kept)
+            luaL_addchar(&text, *at);
+        else
+            luaL_addlstring(&text, shown, mgb_character_show(shown, &used, at, left));
+        used = kept ? 1 : used;
+    }
+    luaL_pushresult(&text);
     return 1;
 }
 
@@ -266,10 +290,16 @@ static int unique_make(lua_State *L)
 
 void mgb_script_bind_query(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"query", database_query},       {"print_table", table_print},
-                                    {"number_text", number_text},    {"progress", progress_show},
-                                    {"remark", remark_tell},         {"restartable", point_tell},
-                                    {"interrupted", is_interrupted}, {"restarted", is_restarted},
-                                    {"unique", unique_make},         {NULL, NULL}};
+    static const luaL_Reg lent[] = {{"query", database_query},
+                                    {"print_table", table_print},
+                                    {"number_text", number_text},
+                                    {"progress", progress_show},
+                                    {"remark", remark_tell},
+                                    {"restartable", point_tell},
+                                    {"interrupted", is_interrupted},
+                                    {"restarted", is_restarted},
+                                    {"unique", unique_make},
+                                    {"shown_text", shown_text},
+                                    {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
 }

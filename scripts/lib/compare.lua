@@ -11,7 +11,7 @@ function comparison_type.__tostring(c)
     lines[#lines + 1] = ("differences up to %s %% count as none: noise floor %s"):format(host.number_text(100 * c.floor), c.floor_source)
   end
   lines[#lines + 1] = c.remarks
-  return table.concat(lines, "\n")
+  return host.shown_text(table.concat(lines, "\n")) -- names in it may come from a results file of others
 end
 
 -- Adds what `value` stands for to the words and segments of a side.

@@ -234,7 +234,8 @@ local explanation_type = { __name = "explanation" }
 
 local columns = { "phase", "where", "percent", "critical_ms", "busy_ms", "tasks", "mb", "gbps", "link_gbps" }
 
-function explanation_type.__tostring(e) return e.text end
+-- Names in it may come from a results file of others.
+function explanation_type.__tostring(e) return host.shown_text(e.text) end
 
 local function text_make(e, f, steps)
   local lines = { head_text(e, f, steps), bound_text(e), slowest_text(e) }

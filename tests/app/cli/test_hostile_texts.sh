@@ -3,9 +3,9 @@
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 small="mlp --backend host --option height=4 --option width=4 --option hidden=8 --batch 4 --steps 12 --quiet"
 # shellcheck disable=SC2086
-mgbench run $small --db made.db >/dev/null
+mgbench run $small --db made.db --trace 1 >/dev/null
 # shellcheck disable=SC2086
-mgbench run $small --db made.db --placement gpu >/dev/null 2>&1 || mgbench run $small --db made.db --gpus 2 >/dev/null
+mgbench run $small --db made.db --gpus 2 >/dev/null
 mgbench note 1 'a ZZZZZZ note' --db made.db --quiet
 mgbench tag 1 ZZZZZZt --db made.db --quiet
 mgbench baseline set ZZZZZZb 1 --db made.db --quiet
@@ -37,6 +37,8 @@ harmless show tag:none
 shown 1
 harmless compare 1 2
 harmless plot placement
+harmless explain 1
+harmless -e 'print(mgb.compare("baseline:" .. mgb.db.query("select name from baseline")[1].name, 2))'
 harmless tag 1 "$(printf '\033[2Jt')"
 harmless note 1 "$(printf '\033[2Jt')"
 harmless baseline rm "$(printf '\033[2Jt')"
@@ -48,6 +50,7 @@ same 'CSV' "$bytes" "$(mgbench query 'select text from note' --db hostile.db --c
 same 'JSON' '{"text":"a \u001b[2J\u0007\ufffd note"}' "$(mgbench query 'select text from note' --db hostile.db --json)"
 same 'a zero, text' 'a\x00b' "$(mgbench query "select 'a' || char(0) || 'b' as t" --db hostile.db | sed -n 2p)"
 same 'a zero, JSON' '{"t":"a\u0000b"}' "$(mgbench query "select 'a' || char(0) || 'b' as t" --db hostile.db --json)"
+same 'a zero, a script' 'a\x00b' "$(mgbench -e 'mgb.table{ { t = "a\0b" } }' --db none.db | sed -n 2p)"
 command_line='tag --remove'
 mgbench tag 1 --remove "$(printf '\033[2J\007\377t')" --db hostile.db >"$work/out" 2>"$work/err"
 same 'takes off what came' 0 $?

@@ -1,5 +1,6 @@
-# kill -9 of the program at random times: every step that a script had printed is there, without a hole; the
-# file is sound, the run shown as crashed. 20 kills; with MGB_LONG=1 200, and all steps older than 250 ms are there in most. Sweeps that are killed: test_sweep_killed.sh.
+# kill -9 of the program at random times: every step that a script had printed is there, without a hole; the file is sound,
+# the run shown as crashed. 20 kills; with MGB_LONG=1 200, and all steps older than 250 ms are there after nine in ten. Sweeps
+# that are killed: test_sweep_killed.sh.
 # (reference/ecosystem.md, rows 28 and 29 of 6.3.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 export MGBENCH_DB=r.db
@@ -65,7 +66,8 @@ while [ "$n" -lt "$kills" ]; do
 done
 command_line='after all kills'
 echo "$late of $kills kills with steps older than 250 ms missing"
-[ "${MGB_LONG:-0}" -eq 0 ] || [ $((late * 10)) -le "$kills" ] || same 'kills with steps older than 250 ms missing' 'at most one in ten' "$late of $kills"
+[ "${MGB_LONG:-0}" -eq 0 ] || [ $((late * 10)) -le "$kills" ] ||
+    same 'kills with steps older than 250 ms missing' 'at most one in ten' "$late of $kills"
 same 'integrity' ok "$(ask 'pragma integrity_check')"
 same 'foreign keys' '' "$(ask 'pragma foreign_key_check')"
 same 'runs' "$kills" "$(ask "select count(*) from run where outcome = 'crashed'")"
