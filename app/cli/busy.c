@@ -37,6 +37,19 @@ int mgb_busy_percent(const struct mgb_busy *from, const struct mgb_busy *to)
     return (int)(100 * (others < all ? others / all : 1));
 }
 
+void mgb_floor_doubt_count(char *out, size_t size, bool quick, int decided, int refused)
+{
+    *out = '\0';
+    if (quick)
+        snprintf(out, size, "--quick is too short for a floor by which others are judged");
+    else if (refused > 0)
+        snprintf(out, size, "step times never settled in %d comparison%s: the machine is not quiet",
+                 refused, refused == 1 ? "" : "s");
+    else if (decided < MGB_COMPARE_FLOOR_LEAST)
+        snprintf(out, size, "%d comparison%s too few: a floor is of %d or more", decided,
+                 decided == 1 ? " is" : "s are", MGB_COMPARE_FLOOR_LEAST);
+}
+
 void mgb_floor_doubt(char *out, size_t size, int busy_percent, double floor, bool simulated)
 {
     char percent[40];
@@ -46,7 +59,7 @@ void mgb_floor_doubt(char *out, size_t size, int busy_percent, double floor, boo
                  "the machine was busy: other programs took %d %% of its processors, so the noise "
                  "found is theirs too",
                  busy_percent);
-    else if (floor > MGB_FLOOR_CREDIBLE)
+    else if (floor > MGB_COMPARE_FLOOR_MOST)
         snprintf(out, size,
                  "%s %% is more than a quiet machine has, and would make nearly every comparison "
                  "\"same\"",

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "db/compare.h"
+
 /* Times so far; `known` is false where the system does not tell. */
 struct mgb_busy {
     bool known;
@@ -16,9 +18,11 @@ void mgb_busy_look(struct mgb_busy *out);
 int mgb_busy_percent(const struct mgb_busy *from, const struct mgb_busy *to);
 
 enum { MGB_BUSY_PERCENT = 20 }; /* from here on others disturb */
-#define MGB_FLOOR_CREDIBLE 0.10 /* a noise floor above it hides what people look for */
 
 /* Why a floor is not worth keeping, "the machine was busy ..."; "" when it is. A simulated machine is never busy. */
 void mgb_floor_doubt(char *out, size_t size, int busy_percent, double floor, bool simulated);
+
+/* The same of how it was found: too short, from too few comparisons, or with some that were refused. */
+void mgb_floor_doubt_count(char *out, size_t size, bool quick, int decided, int refused);
 
 #endif

@@ -32,6 +32,7 @@ struct selftest {
     double floor;
     struct mgb_busy begin;
     int busy_percent; /* at its worst */
+    bool quick;
     bool keep;        /* store what it comes to, whatever that is worth */
     char doubt[200];  /* why it is not stored; "" */
 };
@@ -174,9 +175,10 @@ static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *r
         status = sides_compare(&comparison, reader, sides, sides + n, n);
         if (status != MGB_OK)
             break;
-        if (comparison.ratio > 0 && isfinite(comparison.ratio))
+        bool refused = comparison.verdict == MGB_VERDICT_REFUSED; /* its ratio says nothing */
+        if (!refused && comparison.ratio > 0 && isfinite(comparison.ratio))
             t->ratios[t->ratio_count++] = comparison.ratio;
-        t->refused += comparison.verdict == MGB_VERDICT_REFUSED;
+        t->refused += refused;
         t->false_verdicts +=
             comparison.verdict == MGB_VERDICT_FASTER || comparison.verdict == MGB_VERDICT_SLOWER;
     }
@@ -237,6 +239,8 @@ static enum mgb_status noise_find(struct selftest *t, const char *database)
                         t->comparisons);
     MGB_TRY(mgb_compare_measure_floor(&t->floor, t->ratios, (size_t)t->ratio_count));
     mgb_floor_doubt(t->doubt, sizeof t->doubt, t->busy_percent, t->floor, is_simulated(t));
+    if (!*t->doubt)
+        mgb_floor_doubt_count(t->doubt, sizeof t->doubt, t->quick, t->ratio_count, t->refused);
     return *t->doubt && !t->keep ? MGB_OK : floor_store(t, database);
 }
 
@@ -270,20 +274,19 @@ static void text_show(const struct selftest *t, const char *database)
     printf("false verdicts  %d of %d (near 5 %% or fewer is right)%s\n", t->false_verdicts,
            t->comparisons,
            many ? ": more than chance gives; runs that follow each other differ here" : "");
-    printf("noise floor     %s %% on %s, backend %s: smaller differences count as none\n",
-           mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend);
+    printf("noise floor     %s %% on %s, backend %s%s\n",
+           mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend,
+           is_stored(t) ? ": smaller differences count as none" : "");
     if (*t->doubt)
         printf("doubtful        %s\n", t->doubt);
     if (is_stored(t))
         printf("stored in       %s; compare and sweep go by it\n", database);
     else
-        puts("not stored      measure again on an idle machine, or store it with --keep");
+        puts("not stored      measure again on an idle machine, without --quick, or store it with --keep");
     if (t->refused > 0)
         printf("in %d of them step times never settled, so that no verdict is given: the machine "
                "is not quiet\n",
                t->refused);
-    if (t->comparisons < 10)
-        printf("of few comparisons it is a rough one; a later selftest takes its place\n");
 }
 
 static enum mgb_status row_show(const struct selftest *t)
@@ -367,6 +370,7 @@ static int selftest_run(struct mgb_invocation *in)
                          .comparisons = (int)count,
                          .repetitions = quick ? 3 : 5,
                          .steps = quick ? 25 : 60,
+                         .quick = quick,
                          .keep = mgb_cli_find_flag(in, "--keep")};
     return work_do(&t);
 }
@@ -375,11 +379,11 @@ static const struct mgb_flag selftest_flags[] = {
     {"--model", "NAME", "what is run (default: mlp)", false},
     {"--comparisons", "N", "how often it is compared with itself (default: 20)", false},
     {"--quick", NULL, "3 short comparisons: does it work at all", false},
-    {"--keep", NULL, "store the noise floor even of a busy machine, or above 10 %", false},
+    {"--keep", NULL, "store the noise floor whatever it is worth", false},
     {NULL, NULL, NULL, false}};
 
 static const struct mgb_example selftest_examples[] = {
-    {"mgbench selftest --quick", "whether the engine is right here, and a rough noise floor"},
+    {"mgbench selftest --quick", "whether the engine is right here, and roughly how noisy it is"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_selftest = {
@@ -396,12 +400,15 @@ const struct mgb_command mgb_command_selftest = {
         "The distance\n"
         "from 1 that 95 % of the ratios keep is the noise floor of this machine and backend, at "
         "least 1 %. It is\n"
-        "stored, and from then on compare, scaling and sweep count smaller differences as none. "
-        "Run it on an\n"
-        "idle machine: where other programs take a fifth of the processors, or the floor is above "
-        "10 %, it is\n"
-        "shown and not stored, unless --keep is given. Its runs are in the results file as the "
-        "sweep \"selftest\".\n"
+        "stored, and from then on compare and sweep count smaller differences as none. Run it on "
+        "an idle\n"
+        "machine: it is shown and not stored where other programs take a fifth of the processors, "
+        "the floor is\n"
+        "above 10 %, a comparison was refused, there were fewer than 10, or --quick made it; "
+        "--keep stores it\n"
+        "all the same. Of the stored ones the newest of 10 comparisons or more counts, and none "
+        "above 10 %.\n"
+        "Its runs are in the results file as the sweep \"selftest\".\n"
         "\n"
         "exit codes: 0 done, 1 the engine is wrong here or a run failed, 2 wrong usage, 130 "
         "interrupted\n",

@@ -37,11 +37,30 @@ static void a_busy_machine_or_a_wide_floor_is_doubted(void **state)
     doubt(NULL, 90, 0.01, true);
 }
 
+static void doubt_count(const char *part, bool quick, int decided, int refused)
+{
+    char text[200];
+    mgb_floor_doubt_count(text, sizeof text, quick, decided, refused);
+    if (part ? !strstr(text, part) : *text)
+        fail_msg("%d decided, %d refused: '%s'", decided, refused, text);
+}
+
+static void a_floor_of_few_or_refused_comparisons_is_doubted(void **state)
+{
+    (void)state;
+    doubt_count(NULL, false, 10, 0);
+    doubt_count("9 comparisons are too few: a floor is of 10 or more", false, 9, 0);
+    doubt_count("1 comparison is too few", false, 1, 0);
+    doubt_count("step times never settled in 1 comparison:", false, 19, 1);
+    doubt_count("--quick is too short", true, 20, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_are_all_but_idle_and_own),
         cmocka_unit_test(a_busy_machine_or_a_wide_floor_is_doubted),
+        cmocka_unit_test(a_floor_of_few_or_refused_comparisons_is_doubted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
