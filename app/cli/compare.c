@@ -3,12 +3,15 @@
 #include "app/cli/commands.h"
 #include "app/cli/compare_cells.h"
 #include "app/cli/differ.h"
+#include "app/session/rank.h"
 #include "app/script/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
 static const struct mgb_flag flags[] = {
     {"--all", NULL, "show the settings and the environment that are the same, too", false},
+    {"--against", "POINT|RUN",
+     "of a sweep alone: A is this point, or these runs (default: its fastest point)", false},
     {"--across-backends", NULL, "allow runs of other backends, as measured against simulated",
      false},
     {"--fail-if-slower", NULL,
@@ -28,7 +31,7 @@ static const struct mgb_example examples[] = {
     {"mgbench compare sweep:placement/0 sweep:placement/1 --all",
      "two points of a sweep, by all their repetitions"},
     {"mgbench compare sweep:placement",
-     "every point of a sweep against its first, corrected for their number"},
+     "which point of a sweep is the fastest, and whether by more than noise"},
     {NULL, NULL}};
 
 static enum mgb_status options_read(struct mgb_judge_options *out, const struct mgb_invocation *in)
@@ -83,14 +86,14 @@ static enum mgb_status pair_print(const struct mgb_invocation *in, const struct 
                                   const struct mgb_differ *differ)
 {
     char line[512];
-    side_print("A", in->words[0], a, &j->a);
-    side_print("B", in->words[1], b, &j->b);
-    putchar('\n');
-    MGB_TRY(mgb_differ_print(differ, mgb_cli_find_flag(in, "--all") != NULL, stdout));
     mgb_judge_line(line, sizeof line, j);
     puts(line);
     mgb_compare_notes_print(j);
-    return MGB_OK;
+    putchar('\n');
+    side_print("A", in->words[0], a, &j->a);
+    side_print("B", in->words[1], b, &j->b);
+    putchar('\n');
+    return mgb_differ_print(differ, mgb_cli_find_flag(in, "--all") != NULL, stdout);
 }
 
 static enum mgb_status pair_tell(const struct mgb_invocation *in, const struct mgb_selection *a,
@@ -195,20 +198,68 @@ static enum mgb_status sides_compare(const struct mgb_invocation *in, struct mgb
     return mgb_compare_cells(in, reader, a, b, &options, code);
 }
 
+/* What A is when a sweep stands alone: the fastest of its points, or what --against says: one of them by its number, or
+ * other runs. `out` borrows from `all`, or from `named`. */
+static enum mgb_status base_find(struct mgb_selection *out, struct mgb_selection *named,
+                                 const struct mgb_invocation *in, struct mgb_reader *reader,
+                                 const struct mgb_selection *all,
+                                 const struct mgb_judge_options *options)
+{
+    const char *against = mgb_cli_find_flag(in, "--against");
+    size_t count = mgb_compare_points(all), at = 0, fastest = 0;
+    bool is_point = against && against[strspn(against, "0123456789")] == '\0';
+    struct mgb_selection *points = calloc(count, sizeof *points);
+    if (!points)
+        return mgb_fail(MGB_NO_MEMORY, "comparing: memory is exhausted");
+    for (size_t i = 0; i < count; i++) {
+        points[i] = (struct mgb_selection){all->segments + at, mgb_compare_run_length(all, at)};
+        at += points[i].count;
+        if (is_point && all->segments[at - 1].point == strtoll(against, NULL, 10))
+            *out = points[i];
+    }
+    enum mgb_status status = MGB_OK;
+    if (!against) {
+        status = mgb_rank_fastest(&fastest, reader, points, count, options);
+        *out = points[fastest < count ? fastest : 0];
+    } else if (!out->count) {
+        status = mgb_select(named, reader, against);
+        *out = *named;
+    }
+    free(points);
+    return status;
+}
+
 static enum mgb_status sweep_compare(const struct mgb_invocation *in, struct mgb_reader *reader,
                                      const struct mgb_selection *all, int *code)
 {
     struct mgb_judge_options options;
-    size_t first = mgb_compare_run_length(all, 0);
-    struct mgb_selection a = {all->segments, first};
-    struct mgb_selection b = {all->segments + first, all->count - first};
+    struct mgb_selection a = {0}, named = {0};
     if (mgb_compare_points(all) < 2)
         return mgb_fail(MGB_INVALID,
                         "compare: B is missing: %s is one configuration; usage: "
                         "mgbench compare A B, or compare sweep:NAME",
                         in->words[0]);
     MGB_TRY(options_read(&options, in));
-    return mgb_compare_cells(in, reader, &a, &b, &options, code);
+    enum mgb_status status = base_find(&a, &named, in, reader, all, &options);
+    if (status == MGB_OK && mgb_compare_points(&a) > 1)
+        status = mgb_fail(MGB_INVALID, "--against: one configuration expected, %s is %zu",
+                          mgb_cli_find_flag(in, "--against"), mgb_compare_points(&a));
+    if (status == MGB_OK)
+        status = mgb_compare_cells(in, reader, &a, all, &options, code);
+    mgb_selection_done(&named);
+    return status;
+}
+
+/* What the words may stand for besides what is compared. */
+static enum mgb_status words_remark(const struct mgb_invocation *in, struct mgb_reader *reader)
+{
+    char remark[400];
+    for (int i = 0; i < in->word_count; i++) {
+        MGB_TRY(mgb_select_remark(remark, sizeof remark, reader, in->words[i]));
+        if (*remark && in->format == MGB_TABLE_TEXT)
+            mgb_say(stdout, "note: %s\n", remark);
+    }
+    return MGB_OK;
 }
 
 static enum mgb_status compare_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
@@ -226,7 +277,7 @@ static enum mgb_status compare_ask(const struct mgb_invocation *in, struct mgb_r
         mgb_selection_done(&b);
     }
     mgb_selection_done(&a);
-    return status;
+    return status == MGB_OK ? words_remark(in, reader) : status;
 }
 
 static int compare_run(struct mgb_invocation *in)
@@ -250,9 +301,10 @@ const struct mgb_command mgb_command_compare = {
         "steps that never\n"
         "settled, of logs with gaps, and where variables are stored twice; the figures are shown "
         "with the reason.\n"
-        "With a sweep in B's place, or alone, each of its points is compared with A or with its "
-        "first point,\n"
-        "corrected for their number (Holm).\n"
+        "With a sweep in B's place, or alone, each of its points is compared with A, or with its "
+        "fastest point or\n"
+        "what --against says, corrected for their number (Holm); which one is the fastest comes "
+        "first.\n"
         "\n"
         "exit codes: 2 no such word, 4 no such run; with --fail-if-slower also 3 slower, 1 no "
         "verdict "

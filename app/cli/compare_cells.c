@@ -1,6 +1,7 @@
 /* See compare_cells.h. */
 #include "app/cli/compare_cells.h"
 #include "app/cli/asking.h"
+#include "app/session/rank.h"
 #include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -141,8 +142,18 @@ static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int
         &id, 1, &sink);
 }
 
+static bool is_same(const struct mgb_selection *a, const struct mgb_selection *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t k = 0; k < a->count; k++)
+            if (a->segments[k].segment == b->segments[i].segment)
+                return true;
+    return false;
+}
+
 struct cells {
     struct mgb_selection *bases, *sides; /* the same base for each */
+    char base_words[160];
     struct mgb_judgement *judged;
     char (*words)[160];
     size_t count;
@@ -168,14 +179,18 @@ static enum mgb_status cells_judge(struct cells *out, struct mgb_reader *reader,
                           .count = count};
     if (!out->bases || !out->sides || !out->judged || !out->words)
         return mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
+    out->count = 0;
     for (size_t i = 0; i < count; i++) {
         size_t length = mgb_compare_run_length(b, at);
-        out->bases[i] = *a;
-        out->sides[i] = (struct mgb_selection){b->segments + at, length};
-        MGB_TRY(point_words(out->words[i], reader, b->segments[at].run));
+        struct mgb_selection side = {b->segments + at, length};
         at += length;
+        if (is_same(a, &side)) /* with itself nothing is compared, nor corrected for */
+            continue;
+        out->bases[out->count] = *a;
+        out->sides[out->count] = side;
+        MGB_TRY(point_words(out->words[out->count++], reader, side.segments[0].run));
     }
-    return mgb_judge_cells(out->judged, reader, out->bases, out->sides, count, options);
+    return mgb_judge_cells(out->judged, reader, out->bases, out->sides, out->count, options);
 }
 
 static void range_add(struct mgb_table *table, double low, double high, bool known)
@@ -211,15 +226,30 @@ static void cell_add(struct mgb_table *table, const struct cells *cells, size_t 
         mgb_table_add_empty(table);
 }
 
-static bool told_before(const struct cells *cells, size_t i, const char *reason)
+/* "points 1, 3 undecided: ...": a reason once, with all its points. */
+static void reason_print(const struct cells *cells, size_t i)
 {
-    char earlier[900];
-    for (size_t k = 0; k < i; k++) {
-        mgb_judge_reason(earlier, sizeof earlier, &cells->judged[k]);
-        if (strcmp(earlier, reason) == 0)
-            return true;
+    char reason[900], other[900];
+    size_t same = 0;
+    mgb_judge_reason(reason, sizeof reason, &cells->judged[i]);
+    for (size_t k = 0; k < cells->count; k++) {
+        mgb_judge_reason(other, sizeof other, &cells->judged[k]);
+        if (strcmp(reason, other) != 0)
+            continue;
+        if (k < i)
+            return; /* told */
+        same++;
     }
-    return false;
+    if (!*reason)
+        return;
+    mgb_say(stdout, "point%s ", same > 1 ? "s" : "");
+    for (size_t k = i; k < cells->count; k++) {
+        mgb_judge_reason(other, sizeof other, &cells->judged[k]);
+        if (strcmp(reason, other) == 0)
+            mgb_say(stdout, "%s%lld", k > i ? ", " : "",
+                    (long long)cells->sides[k].segments[0].point);
+    }
+    mgb_say(stdout, " %s\n", reason);
 }
 
 static bool has_line(const char *remarks, const char *line, size_t length)
@@ -248,18 +278,29 @@ static void cell_remarks_print(const struct cells *cells, size_t i)
 
 static void cells_notes_print(const struct cells *cells)
 {
-    char text[900];
-    for (size_t i = 0; i < cells->count; i++) {
-        mgb_judge_reason(text, sizeof text, &cells->judged[i]);
-        if (*text && !told_before(cells, i, text))
-            mgb_say(stdout, "point %lld %s\n", (long long)cells->sides[i].segments[0].point, text);
-    }
+    for (size_t i = 0; i < cells->count; i++)
+        reason_print(cells, i);
     for (size_t i = 0; i < cells->count; i++)
         cell_remarks_print(cells, i);
 }
 
-static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a,
-                                   struct mgb_reader *reader)
+/* The answer: which is the fastest, and whether by more than noise. */
+static enum mgb_status answer_print(const struct cells *cells)
+{
+    const char **words = calloc(cells->count, sizeof *words);
+    char text[1200];
+    if (!words)
+        return mgb_fail(MGB_NO_MEMORY, "comparing: memory is exhausted");
+    for (size_t i = 0; i < cells->count; i++)
+        words[i] = cells->words[i];
+    mgb_rank_sentence(text, sizeof text, cells->judged, words, cells->count, cells->base_words);
+    free(words);
+    if (*text)
+        mgb_say(stdout, "%s\n\n", text);
+    return MGB_OK;
+}
+
+static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a)
 {
     static const char *const step[] = {"point", "settings", "n",        "B ms",    "B 95 %",
                                        "B/A",   "B/A 95 %", "p (Holm)", "verdict", "more"};
@@ -267,12 +308,12 @@ static enum mgb_status cells_print(const struct cells *cells, const struct mgb_s
                                           "B/A",   "B/A 95 %", "p (Holm)", "verdict",      "more"};
     const struct mgb_judgement *first = &cells->judged[0];
     struct mgb_table *table;
-    char words[160], ms[40], low[40], high[40], floor[40];
-    MGB_TRY(point_words(words, reader, a->segments[0].run));
+    char ms[40], low[40], high[40], floor[40];
     const struct mgb_location *at = &first->comparison.a;
+    MGB_TRY(answer_print(cells));
     mgb_say(stdout, "A: run %lld%s %s on %s%s: %s ms%s [%s, %s] n=%zux%lld\n\n",
-            (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "", words,
-            first->a.backend,
+            (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "",
+            cells->base_words, first->a.backend,
             first->a.simulated                      ? " (simulated)"
             : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
                                                     : "",
@@ -293,16 +334,29 @@ static enum mgb_status cells_print(const struct cells *cells, const struct mgb_s
     return status;
 }
 
-static enum mgb_status cells_tell(const struct mgb_invocation *in, const struct cells *cells)
+/* "sweep:NAME/3" of the word that named the sweep, which may have had a point itself. */
+static void point_name(char out[200], const char *word, int64_t point)
+{
+    const char *slash = strrchr(word, '/');
+    bool numbered = slash && slash[1] && slash[1 + strspn(slash + 1, "0123456789")] == '\0';
+    snprintf(out, 200, "%.*s/%lld", (int)(numbered ? slash - word : (ptrdiff_t)strlen(word)), word,
+             (long long)point);
+}
+
+static enum mgb_status cells_tell(const struct mgb_invocation *in, const struct cells *cells,
+                                  const struct mgb_selection *base)
 {
     struct mgb_table *table;
-    char b[64];
+    char a[200], b[200];
+    snprintf(a, sizeof a, "%s", in->words[0]);
+    if (in->word_count == 1 && base->segments[0].point >= 0)
+        point_name(a, in->words[0], base->segments[0].point);
+    else if (in->word_count == 1)
+        snprintf(a, sizeof a, "%s", mgb_cli_find_flag(in, "--against"));
     MGB_TRY(mgb_compare_table_make(&table));
     for (size_t i = 0; i < cells->count; i++) {
-        snprintf(b, sizeof b, "%s/%lld", in->words[in->word_count - 1],
-                 (long long)cells->sides[i].segments[0].point);
-        mgb_compare_row_add(table, in->word_count > 1 ? in->words[0] : "its first point", b,
-                            &cells->judged[i], cells->words[i]);
+        point_name(b, in->words[in->word_count - 1], cells->sides[i].segments[0].point);
+        mgb_compare_row_add(table, a, b, &cells->judged[i], cells->words[i]);
     }
     enum mgb_status status = mgb_table_print(table, in->format, stdout);
     mgb_table_free(table);
@@ -315,9 +369,15 @@ enum mgb_status mgb_compare_cells(const struct mgb_invocation *in, struct mgb_re
 {
     struct cells cells;
     enum mgb_status status = cells_judge(&cells, reader, a, b, options);
+    if (status == MGB_OK && cells.count == 0)
+        status = mgb_fail(MGB_INVALID, "compare: %s has nothing that is not A itself",
+                          in->words[in->word_count - 1]);
     if (status == MGB_OK)
-        status =
-            in->format == MGB_TABLE_TEXT ? cells_print(&cells, a, reader) : cells_tell(in, &cells);
+        status = point_words(cells.base_words, reader, a->segments[0].run);
+    if (!*cells.base_words || (in->word_count > 1 && a->segments[0].point < 0))
+        snprintf(cells.base_words, sizeof cells.base_words, "%s", in->words[0]);
+    if (status == MGB_OK)
+        status = in->format == MGB_TABLE_TEXT ? cells_print(&cells, a) : cells_tell(in, &cells, a);
     if (status == MGB_OK)
         *code = mgb_compare_exit_code(in, cells.judged, cells.count);
     cells_free(&cells);

@@ -135,6 +135,36 @@ static int consent_get(const struct mgb_invocation *in, const struct doomed *doo
     return mgb_interrupt_asked() ? MGB_EXIT_INTERRUPTED : MGB_EXIT_OK;
 }
 
+/* A name may stand for other runs besides: what an older sweep of the name measured. */
+static enum mgb_status remarks_show(struct mgb_reader *reader, const struct mgb_invocation *in)
+{
+    char remark[400];
+    for (int i = 0; i < in->word_count; i++) {
+        MGB_TRY(mgb_select_remark(remark, sizeof remark, reader, in->words[i]));
+        if (*remark && !in->quiet)
+            mgb_say(stderr, "note: %s\n", remark);
+    }
+    return MGB_OK;
+}
+
+/* What a sweep's name stands for once the newest runs of it are gone: older ones, that were not deleted. */
+static void rest_show(const struct mgb_invocation *in, const char *database)
+{
+    struct mgb_reader *reader;
+    if (in->quiet || mgb_reader_open(&reader, database) != MGB_OK)
+        return;
+    for (int i = 0; i < in->word_count; i++) {
+        struct mgb_selection left;
+        if (strncmp(in->words[i], "sweep:", 6) != 0 ||
+            mgb_select(&left, reader, in->words[i]) != MGB_OK)
+            continue;
+        mgb_say(stdout, "%s stands for %zu older %s now\n", in->words[i], left.count,
+                left.count == 1 ? "run" : "runs");
+        mgb_selection_done(&left);
+    }
+    mgb_reader_close(reader);
+}
+
 static enum mgb_status look(struct doomed *doomed, const struct mgb_invocation *in,
                             const char *database)
 {
@@ -143,6 +173,8 @@ static enum mgb_status look(struct doomed *doomed, const struct mgb_invocation *
     enum mgb_status status = runs_find(doomed, reader, in);
     if (status == MGB_OK)
         status = runs_show(doomed, reader, in);
+    if (status == MGB_OK)
+        status = remarks_show(reader, in);
     mgb_reader_close(reader);
     return status;
 }
@@ -160,6 +192,7 @@ static int rm_with(const struct mgb_invocation *in, struct doomed *doomed, const
     mgb_say(stdout, "deleted %zu %s, %lld %s, %lld steps\n", doomed->count,
             doomed->count == 1 ? "run" : "runs", (long long)doomed->segments,
             doomed->segments == 1 ? "segment" : "segments", (long long)doomed->steps);
+    rest_show(in, database);
     if (!in->quiet && isatty(STDERR_FILENO))
         fputs("the disk they took is given back by mgbench vacuum\n", stderr);
     return MGB_EXIT_OK;

@@ -422,6 +422,11 @@ static enum mgb_status scaling_ask(const struct mgb_invocation *in, struct mgb_r
                         named ? "among" : "of the model", word);
     status = in->format == MGB_TABLE_TEXT ? groups_print(&list) : rows_print(in, &list);
     mgb_scaled_free(&list);
+    char remark[400] = "";
+    if (status == MGB_OK && named && in->format == MGB_TABLE_TEXT)
+        status = mgb_select_remark(remark, sizeof remark, reader, word);
+    if (*remark)
+        mgb_say(stdout, "\nnote: %s\n", remark);
     return status;
 }
 

@@ -47,7 +47,7 @@ static const char figures_sql[] =
     " t.mean_ns / 1e6 AS step_ms_mean, t.min_ns / 1e6 AS step_ms_min, t.max_ns / 1e6 AS "
     "step_ms_max,"
     " t.examples * 1e9 / nullif(t.timed_ns, 0) AS examples_per_s,"
-    " CASE t.steady WHEN 1 THEN 'yes' WHEN 0 THEN 'no: ' || coalesce(t.not_steady, '') END AS "
+    " CASE t.steady WHEN 1 THEN 'yes' WHEN 0 THEN 'no: ' || replace(coalesce(t.not_steady, ''), 'not steady: ', '') END AS "
     "steady,"
     " t.drift * 100 AS drift_percent, t.outliers_mild AS outliers_mild,"
     " t.outliers_far AS outliers_far, t.unaccounted_ns / 1e6 AS unaccounted_ms,"

@@ -70,7 +70,9 @@ enum {
     FACT_ODD_LOSS,
     FACT_TARGET_MISSED,
     FACT_SETTINGS,
-    FACT_THROTTLE
+    FACT_THROTTLE,
+    FACT_THREADS,
+    FACT_GPUS
 };
 
 static const char facts_sql[] =
@@ -91,7 +93,8 @@ static const char facts_sql[] =
     "s.graph,"
     "                  s.precision, s.recompute, s.bn, s.optimizer),"
     "       (SELECT group_concat(DISTINCT throttle) FROM sample"
-    "         WHERE segment_id = s.id AND throttle <> '')"
+    "         WHERE segment_id = s.id AND throttle <> ''),"
+    "       CASE r.backend WHEN 'host' THEN s.threads END, s.gpus"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
     "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
     "WHERE s.id = ?";
@@ -104,6 +107,8 @@ static void first_row_keep(struct side_look *l, const struct mgb_value *v)
     snprintf(side->machine, sizeof side->machine, "%s", mgb_value_text(&v[FACT_MACHINE]));
     side->simulated = v[FACT_SIMULATED].integer != 0;
     side->global_batch = mgb_value_int(&v[FACT_GLOBAL_BATCH]);
+    side->threads = mgb_value_int(&v[FACT_THREADS]);
+    side->gpus = mgb_value_int(&v[FACT_GPUS]);
     snprintf(l->settings, sizeof l->settings, "%s", mgb_value_text(&v[FACT_SETTINGS]));
     l->machine = v[FACT_MACHINE_ID].integer;
     l->model = v[FACT_MODEL_ID].integer;
@@ -120,6 +125,8 @@ static void unlike_note(struct side_look *l, const struct mgb_value *v)
     l->mixed_settings =
         l->mixed_settings || strcmp(l->settings, mgb_value_text(&v[FACT_SETTINGS])) != 0;
     l->mixed_model = l->mixed_model || l->model != v[FACT_MODEL_ID].integer;
+    if (mgb_value_int(&v[FACT_THREADS]) != side->threads)
+        remark_add(l->out, "%s's runs have other CPU threads a device than each other", l->name);
     if (v[FACT_GLOBAL_BATCH].kind != MGB_VALUE_INT ||
         v[FACT_GLOBAL_BATCH].integer != side->global_batch)
         side->global_batch = -1;
@@ -130,10 +137,13 @@ static void gate_note(struct side_look *l, const struct mgb_value *v)
     long long run = v[FACT_RUN].integer;
     if (!v[FACT_LOG_COMPLETE].integer)
         refusal_add(l->out, "the log of run %lld is incomplete", run);
-    if (v[FACT_STEADY].kind == MGB_VALUE_INT && !v[FACT_STEADY].integer)
-        refusal_add(l->out, "run %lld is not steady%s%s", run,
-                    *mgb_value_text(&v[FACT_NOT_STEADY]) ? ": " : "",
-                    mgb_value_text(&v[FACT_NOT_STEADY]));
+    if (v[FACT_STEADY].kind == MGB_VALUE_INT && !v[FACT_STEADY].integer) {
+        static const char said[] = "not steady: "; /* what is stored begins with it */
+        const char *why = mgb_value_text(&v[FACT_NOT_STEADY]);
+        why += strncmp(why, said, strlen(said)) == 0 ? strlen(said) : 0;
+        refusal_add(l->out, "run %lld is not steady%s%s", run, *why ? ": " : "", why);
+        l->out->unsteady = true;
+    }
     if (v[FACT_DUPLICATES].integer > 0)
         refusal_add(l->out, "run %lld stores %lld variable%s twice (mgbench show %lld)", run,
                     (long long)v[FACT_DUPLICATES].integer,
@@ -218,6 +228,11 @@ static void sides_match(struct mgb_judgement *out, const struct side_look *a,
                    out->b.machine);
     if (a->model != b->model)
         remark_add(out, "A and B are other models");
+    if (out->a.threads > 0 && out->b.threads > 0 && out->a.threads != out->b.threads)
+        remark_add(out, "A ran %lld thread%s a device, B %lld: give threads = %lld to both",
+                   (long long)out->a.threads, out->a.threads == 1 ? "" : "s",
+                   (long long)out->b.threads,
+                   (long long)(out->a.threads < out->b.threads ? out->a.threads : out->b.threads));
     bool apart = a->newest < b->oldest || b->newest < a->oldest;
     if (apart && a->rows > 1 && b->rows > 1 && !out->a.simulated && !out->b.simulated)
         remark_add(out,
@@ -372,6 +387,23 @@ static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reade
     return status;
 }
 
+/* Time an example by GPUs: several that are worth more than their number are rather measured wrong. */
+static void ideal_note(struct mgb_judgement *out)
+{
+    const struct mgb_comparison *c = &out->comparison;
+    if (out->a.gpus < 1 || out->b.gpus < 1 || out->a.gpus == out->b.gpus || !(c->ratio > 0))
+        return;
+    double gain = out->b.gpus > out->a.gpus ? 1 / c->ratio : c->ratio;
+    double ideal = out->b.gpus > out->a.gpus ? (double)out->b.gpus / (double)out->a.gpus
+                                             : (double)out->a.gpus / (double)out->b.gpus;
+    if (gain > 1.05 * ideal)
+        remark_add(out,
+                   "%lld GPUs against %lld give %.3g times the rate, more than ideal: look for "
+                   "other threads a device, or data that fits the caches only when split",
+                   (long long)(out->b.gpus > out->a.gpus ? out->b.gpus : out->a.gpus),
+                   (long long)(out->b.gpus > out->a.gpus ? out->a.gpus : out->b.gpus), gain);
+}
+
 static void verdict_withdraw(struct mgb_comparison *c)
 {
     c->verdict = MGB_VERDICT_REFUSED;
@@ -389,11 +421,14 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
     double floor = options->floor;
     MGB_TRY(side_look(&first, reader, a));
     MGB_TRY(side_look(&second, reader, b));
+    if (out->unsteady)
+        refusal_add(out, "measure longer, or with --warmup auto");
     sides_match(out, &first, &second, options->across_backends);
     out->per_example = out->per_example || options->per_example;
     if (!(floor > 0))
         MGB_TRY(floor_find(out, &floor, reader, &first, &second));
     MGB_TRY(sides_compare(out, reader, a, b, floor));
+    ideal_note(out);
     if (*out->refusal)
         verdict_withdraw(&out->comparison);
     return MGB_OK;

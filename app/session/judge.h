@@ -24,6 +24,7 @@ struct mgb_judged_side {
     char model[64], backend[16], machine[64]; /* of its first run; "" without one */
     bool simulated;
     int64_t global_batch; /* of all its runs; -1: they differ; 0: not known */
+    int64_t threads, gpus; /* of its first run; threads: CPU threads a CPU device, 0 elsewhere */
     size_t repetitions;
     int64_t least_steps, most_steps; /* of its repetitions */
     struct mgb_judged_odd odd;
@@ -33,6 +34,7 @@ struct mgb_judgement {
     struct mgb_comparison comparison; /* its times: ns a step, or with per_example ns an example */
     struct mgb_judged_side a, b;
     bool per_example; /* the global batches differ */
+    bool unsteady;    /* a repetition never became steady */
     char floor_source
         [80]; /* "given", "measured on this machine by selftest on 2026-11-30", "default" */
     char refusal[400];  /* why no verdict may be given though the figures would; "": nothing */

@@ -243,7 +243,7 @@ local function repetitions_run()
       local ci = result.step_ms.ci95
       print(("repetition %d of %d: run %s, step %s ms%s, %d timed steps%s"):format(i, repeats, result.run_id or "-",
             digits(result.step_ms.median), ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or "", result.steps,
-            result.not_steady and ", not steady: " .. result.not_steady or ""))
+            result.not_steady and ", " .. result.not_steady or ""))
       io.stdout:flush()
     end
   end

@@ -142,7 +142,7 @@ static void a_repetition_unlike_the_others_is_named(void **state)
          "note: repetition 2 of B (run 5) took 5000 ms, the other ");
     SAYS(*state, 0, "compare tag:after 1,5,9 --json", "\"remarks\":\"",
          "repetition 2 of B (run 5) took 5000 ms");
-    SAYS(*state, 0, "compare sweep:placement", "note: repetition 2 of A (run 5) took");
+    SAYS(*state, 0, "compare sweep:placement --against 0", "note: repetition 2 of A (run 5) took");
     SAYS(*state, 0, "compare sweep:placement/1 sweep:placement",
          "note: point 0: repetition 2 of B (run 5) took");
     script_says(*state, 0, "print(mgb.compare({ 1, 5, 9 }, \"tag:after\"))",
@@ -176,7 +176,9 @@ static void programs_get_the_verdict_as_a_row(void **state)
 
 static void a_sweep_is_compared_point_by_point(void **state)
 {
-    SAYS(*state, 0, "compare sweep:placement",
+    SAYS(*state, 0, "compare sweep:placement --against 0",
+         "Fastest: batch=32 gpus=2 strategy=independent, 1.484 ms an example; ahead of batch=32 "
+         "gpus=1 by 110.5 % [",
          "A: run 1 and its repetitions, batch=32 gpus=1 on host", "3.125 ms/example",
          "    1  batch=64 gpus=1", "  2.812  ", "0.55  [0.5494, 0.5506]",
          "corrected for 3 comparisons (Holm)");
@@ -188,6 +190,71 @@ static void a_sweep_is_compared_point_by_point(void **state)
     SAYS(*state, 2, "compare sweep:placement 1", "names 4 points of a sweep");
     SAYS(*state, 2, "compare 1", "B is missing");
     SAYS(*state, 2, "compare", "usage: mgbench compare A B | sweep:NAME");
+}
+
+/* The answer comes first, and the fastest is not compared with itself. */
+static void a_sweep_alone_is_ranked(void **state)
+{
+    struct answer got = answer_get(*state, "compare sweep:placement");
+    static const char first[] =
+        "Fastest: batch=32 gpus=2 strategy=independent, 1.484 ms an example; ahead of batch=32 "
+        "gpus=2 by 15.79 % [";
+    if (strncmp(got.out, first, strlen(first)) != 0)
+        fail_msg("'%s' does not begin with '%s'", got.out, first);
+    answer_done(&got);
+    SAYS(*state, 0, "compare sweep:placement", ", more than noise\n",
+         "A: run 4 and its repetitions", "corrected for 3 comparisons (Holm)");
+    lacks(*state, "compare sweep:placement", "    3  batch=32");
+    SAYS(*state, 0, "compare sweep:placement --floor 20%",
+         "; not told apart from: batch=32 gpus=2\n");
+    SAYS(*state, 0, "compare sweep:placement/1 sweep:placement", "Fastest: batch=32 gpus=2 strat",
+         "; ahead of batch=64 gpus=1 by ", "corrected for 3 comparisons (Holm)");
+    SAYS(*state, 0, "compare sweep:placement --against tag:after --csv",
+         "tag:after,sweep:placement/0,");
+    SAYS(*state, 0, "compare sweep:placement --csv", "sweep:placement/3,sweep:placement/0,");
+    SAYS(*state, 2, "compare sweep:placement --against sweep:placement",
+         "one configuration expected");
+}
+
+static void the_verdict_of_two_comes_first(void **state)
+{
+    struct answer got = answer_get(*state, "compare 1,5,9 tag:after");
+    assert_memory_equal(got.out, "A 100 ms [", 10);
+    assert_true(strstr(got.out, "  slower\n") < strstr(got.out, "note: "));
+    assert_true(strstr(got.out, "note: ") < strstr(got.out, "no setting differs"));
+    answer_done(&got);
+}
+
+static void other_threads_are_said_where_they_matter(void **state)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_sql_run(&store->sql,
+                          "UPDATE segment SET threads = CASE gpus WHEN 1 THEN 2 ELSE 1 END"));
+    SAYS(*state, 0, "compare 1,5,9 sweep:placement/2",
+         "note: A ran 2 threads a device, B 1: give threads = 1 to both\n");
+    SAYS(*state, 0, "compare sweep:placement --against 0",
+         "note: point 2: A ran 2 threads a device, B 1", "note: point 3: A ran 2 threads");
+    assert_ok(mgb_sql_run(&store->sql, "UPDATE run SET backend = 'cuda'"));
+    lacks(*state, "compare 1,5,9 sweep:placement/2", "threads a device, B");
+    mgb_store_close(store);
+}
+
+static void a_sweep_defined_anew_is_said(void **state)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_sql_run(&store->sql,
+                          "INSERT INTO sweep (name, started_ms, settings) VALUES ('placement', 9, "
+                          "'{\"grid\":{\"gpus\":[1]}}');"
+                          "INSERT INTO sweep_point (sweep_id, run_id, point, repeat, position, "
+                          "settings, settings_digest) VALUES (2, 13, 0, 0, 0, '{}', 'x'), "
+                          "(2, 16, 1, 0, 1, '{\"gpus\":1}', 'y')"));
+    mgb_store_close(store);
+    SAYS(*state, 0, "compare sweep:placement --across-backends",
+         "note: sweep 'placement' was defined 2 times; these are the points of the newest (id 2); "
+         "the other: sweep:placement@1\n");
+    SAYS(*state, 0, "compare sweep:placement@1 --csv", "sweep:placement@1/3,sweep:placement@1/0,");
 }
 
 static void scaling_tells_batch_from_gpus_and_what_merging_costs(void **state)
@@ -268,6 +335,10 @@ int main(void)
         cmocka_unit_test(what_is_the_same_is_shown_on_request),
         cmocka_unit_test(programs_get_the_verdict_as_a_row),
         cmocka_unit_test(a_sweep_is_compared_point_by_point),
+        cmocka_unit_test(a_sweep_alone_is_ranked),
+        cmocka_unit_test(the_verdict_of_two_comes_first),
+        WRITES(other_threads_are_said_where_they_matter),
+        WRITES(a_sweep_defined_anew_is_said),
         cmocka_unit_test(scripts_compare_what_they_name_or_hold),
         cmocka_unit_test(scripts_are_told_what_cannot_be_compared),
         cmocka_unit_test(scaling_tells_batch_from_gpus_and_what_merging_costs),

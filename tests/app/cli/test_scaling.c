@@ -110,6 +110,19 @@ static void repetitions_of_before_an_interruption_count(void **state)
     SAYS(*state, 0, "plot placement mlp", "1 to 3 runs");
 }
 
+/* Of a sweep that was defined twice the newest goes; what the name stands for then is told, and goes next. */
+static void deleting_a_sweep_deletes_what_its_name_stands_for(void **state)
+{
+    change(*state, "INSERT INTO sweep (name, started_ms, settings) VALUES ('placement', 9, "
+                   "'{\"grid\":{\"gpus\":[1]}}');"
+                   "INSERT INTO sweep_point (sweep_id, run_id, point, repeat, position, settings, "
+                   "settings_digest) VALUES (2, 13, 0, 0, 0, '{}', 'x')");
+    SAYS(*state, 0, "rm sweep:placement --yes", "note: sweep 'placement' was defined 2 times",
+         "deleted 1 run, 1 segment,", "sweep:placement stands for 12 older runs now\n");
+    SAYS(*state, 0, "rm sweep:placement --yes", "deleted 12 runs");
+    SAYS(*state, 4, "rm sweep:placement --yes", "the sweep has no runs, or they were deleted");
+}
+
 int main(void)
 {
 #define WRITES(test) cmocka_unit_test_setup_teardown(test, results_setup, database_teardown)
@@ -122,6 +135,7 @@ int main(void)
         WRITES(a_cost_of_exchange_below_noise_is_no_figure),
         WRITES(a_model_is_its_newest_points_with_their_repetitions),
         WRITES(repetitions_of_before_an_interruption_count),
+        WRITES(deleting_a_sweep_deletes_what_its_name_stands_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
