@@ -2,6 +2,7 @@
  * far they are. */
 #include "app/script/bind.h"
 #include "app/script/options.h"
+#include <mgb/placement.h>
 #include <math.h>
 #include <sched.h>
 #include <string.h>
@@ -203,7 +204,23 @@ void mgb_script_bind_sweep(lua_State *L)
                                     {"script_end", script_end}, {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
     mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
+/* option_in_effect(name, strategy) -> whether the placement option means something under it; true for what is none */
+static int option_in_effect(lua_State *L)
+{
+    const struct mgb_option *option = mgb_placement_find_option(luaL_checkstring(L, 1));
+    const char *const *names = mgb_placement_options()[MGB_OPTION_STRATEGY].values;
+    const char *strategy = luaL_checkstring(L, 2);
+    bool in_effect = true;
+    for (unsigned i = 0; option && names[i]; i++)
+        if (strcmp(names[i], strategy) == 0)
+            in_effect = (option->strategies >> i & 1) != 0;
+    lua_pushboolean(L, in_effect);
+    return 1;
+}
+
     mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);
     mgb_script_set_integer(L, "cores", cores_count());
     mgb_script_set_boolean(L, "is_text", mgb_script_of(L)->format == MGB_TABLE_TEXT);
 }
+    lua_pushcfunction(L, option_in_effect);
+    lua_setfield(L, -2, "option_in_effect");

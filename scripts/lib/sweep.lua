@@ -40,16 +40,54 @@ local function points_list(grid, keys, common, skip)
   return points
 end
 
+-- Where strategies are compared, an option that means nothing under a point's is parked there: it is not given.
+local function parked_drop(options)
+  local dropped = {}
+  for key in pairs(options) do
+    if not host.option_in_effect(key, options.strategy) then dropped[#dropped + 1] = key end
+  end
+  for _, key in ipairs(dropped) do options[key] = nil end
+  return dropped
+end
+
 local function point_options(point, common)
-  local all = {}
+  local all, strategies = {}, rawget(point, "strategy") ~= nil
   for key, value in pairs(common) do all[key] = value end
   for key, value in pairs(point) do all[key] = value end
+  if strategies then parked_drop(all) end
   return all
+end
+
+-- Points without what is parked, equal ones as one, and words for what became of them; nil: nothing did.
+local function points_park(points, keys)
+  local kept, there, under, order = {}, {}, {}, {}
+  for _, point in ipairs(points) do
+    for _, key in ipairs(rawget(point, "strategy") and parked_drop(point) or {}) do
+      under[key] = under[key] or {}
+      if #under[key] == 0 then order[#order + 1] = key end
+      if not under[key][point.strategy] then
+        under[key][point.strategy] = true
+        table.insert(under[key], point.strategy)
+      end
+    end
+    local parts = {}
+    for i, key in ipairs(keys) do parts[i] = host.json(rawget(point, key)) end
+    local same = table.concat(parts, ",")
+    if not there[same] then there[same], kept[#kept + 1] = true, point end
+  end
+  if #order == 0 then return points end
+  table.sort(order)
+  for i, key in ipairs(order) do order[i] = ("%s (%s)"):format(key, table.concat(under[key], ", ")) end
+  return kept, ("%s without meaning under the strategy of some points: not given there%s"):format(table.concat(order, ", "),
+    #kept < #points and ("; left out as equal to others then: %d"):format(#points - #kept) or "")
 end
 
 local function point_text(point, keys)
   local parts = {}
-  for i, key in ipairs(keys) do parts[i] = key .. "=" .. host.point_value(point[key]) end
+  for _, key in ipairs(keys) do
+    local value = rawget(point, key)
+    if value ~= nil then parts[#parts + 1] = key .. "=" .. host.point_value(value) end
+  end
   return table.concat(parts, " ")
 end
 
@@ -85,7 +123,8 @@ end
 
 local function row_finish(row, w, point, repetition, position, number)
   for key, value in pairs(w.common) do
-    if host.is_place[key] and row[key] == nil then row[key] = value end
+    local parked = rawget(point, "strategy") and not host.option_in_effect(key, point.strategy)
+    if host.is_place[key] and row[key] == nil and not parked then row[key] = value end
   end
   for _, key in ipairs(w.keys) do
     if key ~= "model" then row[key] = point[key] elseif host.is_model(point.model) then row.model = host.model_text(point.model) end
@@ -190,7 +229,8 @@ local function sweep_prepare(o, options)
     if not own[key] then common[key] = value end
   end
   local keys = keys_sort(o.grid)
-  local points = points_list(o.grid, keys, common, o.skip)
+  local points, parked = points_park(points_list(o.grid, keys, common, o.skip), keys)
+  if parked then host.remark(("mgb.sweep '%s': %s"):format(o.name, parked), "script") end
   for i, point in ipairs(points) do
     host.placement_fill("mgb.sweep: point " .. i, host.placement(), point_options(point, common))
   end
