@@ -1,6 +1,7 @@
 /* The list of subcommands in the order of --help, and running one. */
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/wrap.h"
 #include "app/plot/gnuplot.h"
 #include <fcntl.h>
 #include <locale.h>
@@ -66,10 +67,26 @@ int mgb_cli_output_end(const struct mgb_invocation *in, int code)
                                 : "writing to standard output failed (is the disk full?)");
 }
 
+/* What programs read, and what people's own scripts print, is left as it is. */
+static bool says_prose(const struct mgb_invocation *in)
+{
+    const struct mgb_command *const not [] = {&mgb_command_script, &mgb_command_query,
+                                              &mgb_command_export, &mgb_command_trace,
+                                              &mgb_command_generate};
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        if (in->command == not [i])
+            return false;
+    return in->format == MGB_TABLE_TEXT;
+}
+
 int mgb_cli_run(struct mgb_invocation *in)
 {
     setlocale(LC_CTYPE, ""); /* only that: a comma locale must not reach the numbers */
     mgb_interrupt_take(in->quiet);
     mgb_gnuplot_watch(mgb_interrupt_asked);
-    return mgb_cli_output_end(in, in->command->run(in));
+    if (says_prose(in))
+        mgb_wrap_begin();
+    int code = in->command->run(in);
+    mgb_wrap_end();
+    return mgb_cli_output_end(in, code);
 }

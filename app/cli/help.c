@@ -1,6 +1,8 @@
 /* Help texts. See help.h. */
 #include "app/cli/help.h"
 #include "app/cli/later.h"
+#include "app/cli/wrap.h"
+#include <string.h>
 #include "app/cli/manual.h"
 
 void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
@@ -37,12 +39,34 @@ void mgb_help_print_all(FILE *out, bool with_flags)
     fputs("\nmgbench COMMAND --help tells more about one.\n", out);
 }
 
+/* Whether the line at `next` goes on with the sentence of the one before it, which had `length` bytes. */
+static bool goes_on(const char *next, size_t length)
+{
+    size_t end = strcspn(next, "\n");
+    const char *gap = strstr(next, "  ");
+    return length > 55 && end > 0 && *next != ' ' && !(gap && gap < next + end);
+}
+
+/* On a terminal the lines of a paragraph are put together: who prints them breaks them anew. */
+static void text_print(FILE *out, const char *text, bool together)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        const char *next = text + length + (text[length] == '\n');
+        fwrite(text, 1, length, out);
+        fputc(together && *text != ' ' && goes_on(next, length) ? ' ' : '\n', out);
+        text = next;
+    }
+}
+
 void mgb_help_print_command(FILE *out, const struct mgb_command *command)
 {
     fprintf(out, "usage: mgbench %s%s%s\n\n%s\n", command->name, *command->usage ? " " : "",
             command->usage, command->summary);
-    if (command->help)
-        fprintf(out, "\n%s", command->help);
+    if (command->help) {
+        fputc('\n', out);
+        text_print(out, command->help, mgb_wrap_is_on());
+    }
     if (command->examples)
         fputs("\nexamples:\n", out);
     for (const struct mgb_example *e = command->examples; e && e->command; e++)

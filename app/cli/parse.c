@@ -1,5 +1,6 @@
 /* Reading the command line into an invocation: global options may stand anywhere before --, a command's own flags after
  * it. Every refusal names the word and, where one is near, what was probably meant. */
+#include "app/cli/wrap.h"
 #include "app/cli/cli.h"
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
@@ -310,11 +311,15 @@ static int wishes_answer(const struct reader *r)
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !in->command) {
+        mgb_wrap_begin();
         mgb_help_print_all(stdout, true);
+        mgb_wrap_end();
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !(in->command->takes_any_flag && in->word_count > 0)) {
+        mgb_wrap_begin();
         mgb_help_print_command(stdout, in->command);
+        mgb_wrap_end();
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (!in->command) {
