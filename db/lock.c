@@ -107,9 +107,9 @@ enum mgb_status mgb_lock_take(struct mgb_lock *lock, const char *database, int64
                             database, (long long)holder.pid, (long long)holder.run, database);
         if (waited >= wait_ms)
             return mgb_fail(MGB_BUSY,
-                            "%s has been held by pid %lld for %lld ms: try again, or name another "
-                            "file with --db",
-                            database, (long long)holder.pid, (long long)waited);
+                            "%s is being written by pid %lld: wait for it to end and try again, or "
+                            "write to another file with --db",
+                            database, (long long)holder.pid);
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
     }
 }

@@ -72,6 +72,9 @@ enum mgb_status mgb_recorder_put_variables(struct mgb_recorder *recorder, int64_
                                            const struct mgb_record_variable *rows, size_t count);
 enum mgb_status mgb_recorder_put_duplicates(struct mgb_recorder *recorder, int64_t segment,
                                             const struct mgb_record_duplicate *rows, size_t count);
+/* Between hold and release no other program writes to the file, also while no run is active. */
+enum mgb_status mgb_recorder_hold(struct mgb_recorder *recorder);
+void mgb_recorder_release(struct mgb_recorder *recorder);
 enum mgb_status mgb_recorder_begin_sweep(int64_t *sweep, struct mgb_recorder *recorder,
                                          const struct mgb_record_sweep *record);
 enum mgb_status mgb_recorder_finish_sweep(struct mgb_recorder *recorder, int64_t sweep);

@@ -1,5 +1,6 @@
 /* The recorder's storing functions: those of the store, carried to its thread; see recorder.h. */
 #include "db/recorder_private.h"
+#include "db/store_private.h"
 
 static enum mgb_status begin_run(struct mgb_store *store, const struct mgb_request *request)
 {
@@ -164,6 +165,31 @@ enum mgb_status mgb_recorder_begin_sweep(int64_t *sweep, struct mgb_recorder *re
 static enum mgb_status finish_sweep(struct mgb_store *store, const struct mgb_request *request)
 {
     return mgb_store_finish_sweep(store, request->id);
+}
+
+static enum mgb_status hold(struct mgb_store *store, const struct mgb_request *request)
+{
+    (void)request;
+    return mgb_store_hold(store);
+}
+
+enum mgb_status mgb_recorder_hold(struct mgb_recorder *recorder)
+{
+    struct mgb_request request = {0};
+    return mgb_recorder_call(recorder, hold, &request, MGB_REQUEST_RECORDING);
+}
+
+static enum mgb_status release(struct mgb_store *store, const struct mgb_request *request)
+{
+    (void)request;
+    mgb_store_release(store);
+    return MGB_OK;
+}
+
+void mgb_recorder_release(struct mgb_recorder *recorder)
+{
+    struct mgb_request request = {0};
+    (void)mgb_recorder_call(recorder, release, &request, MGB_REQUEST_ALWAYS);
 }
 
 enum mgb_status mgb_recorder_finish_sweep(struct mgb_recorder *recorder, int64_t sweep)

@@ -185,9 +185,9 @@ enum mgb_status mgb_store_put_run(int64_t *run, struct mgb_store *store,
 static void run_deactivate(struct mgb_store *store, int index)
 {
     store->runs[index] = store->runs[--store->active_runs];
-    if (store->active_runs == 0)
+    if (store->active_runs == 0 && !store->lock_is_kept)
         mgb_lock_release(&store->lock);
-    else
+    else if (store->active_runs > 0) /* held from run to run it keeps the last one's name */
         mgb_lock_name_run(&store->lock, store->runs[0]);
 }
 

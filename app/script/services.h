@@ -50,6 +50,10 @@ struct script_services {
     enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out,
                                   const struct script_point *point);
     enum mgb_status (*sweep_finish)(void *context, const char *sweep);
+    /* Before each cell that runs: no other program writes to the results file until the release. MGB_BUSY: one does, the
+     * message says which; MGB_IO: recording has stopped, and the sweep's purpose is its record. Both may be NULL. */
+    enum mgb_status (*sweep_hold)(void *context);
+    void (*sweep_release)(void *context);
     enum script_sweep_mode sweep_mode;
     /* NULL: nobody wants to know. */
     void (*cell)(void *context, const struct script_cell *cell);
@@ -60,6 +64,11 @@ struct script_services {
     /* Judges cells together (Holm over all with a base). NULL: no database. */
     enum mgb_status (*judge)(void *context, struct script_judged *out,
                              const struct script_judge_request *requests, int count);
+    /* Which cell is the fastest, and whether by more than noise, in words; "" for less than two. Bases are not looked at.
+     * NULL without a database. */
+    enum mgb_status (*rank)(void *context, char *out, size_t size,
+                            const struct script_judge_request *cells, const char *const *labels,
+                            int count);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */
     void (*progress)(void *context, const char *line);
     /* A remark for people about what they may not have meant, by its name in mgb_remarks (app/session/hub.h), which may be

@@ -46,6 +46,22 @@ static int sweep_finish(lua_State *L)
     return 0;
 }
 
+static int sweep_hold(lua_State *L)
+{
+    const struct script_services *services = mgb_script_services(L, "sessions");
+    if (services->sweep_hold)
+        mgb_script_check(L, services->sweep_hold(services->context));
+    return 0;
+}
+
+static int sweep_release(lua_State *L)
+{
+    const struct script_services *services = mgb_script_services(L, "sessions");
+    if (services->sweep_release)
+        services->sweep_release(services->context);
+    return 0;
+}
+
 /* sweep_mode() -> "asked", "resume", "fresh" or "dry" */
 static int sweep_mode(lua_State *L)
 {
@@ -178,6 +194,31 @@ static int cells_judge(lua_State *L)
     return 1;
 }
 
+/* rank{ { cell = { segments }, label = text }, ... } -> which is the fastest, in words; "" without a database */
+static int cells_rank(lua_State *L)
+{
+    const struct script_services *services = mgb_script_services(L, "sessions");
+    luaL_checktype(L, 1, LUA_TTABLE);
+    int count = (int)luaL_len(L, 1);
+    struct script_judge_request *cells =
+        lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *cells, 0);
+    const char **labels = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *labels, 0);
+    char text[1200] = "";
+    for (int i = 0; i < count; i++) {
+        lua_rawgeti(L, 1, i + 1); /* the list keeps the labels */
+        cells[i].cell = segments_read(L, "cell", &cells[i].cell_count);
+        cells[i].base = NULL;
+        cells[i].base_count = 0;
+        labels[i] = mgb_script_text_field(L, -1, "label", "");
+        lua_pop(L, 1);
+    }
+    if (services->rank)
+        mgb_script_check(
+            L, services->rank(services->context, text, sizeof text, cells, labels, count));
+    lua_pushstring(L, text);
+    return 1;
+}
+
 /* end() ends the script quietly, through its own pcall too: there is nothing that it could go on with. */
 static int script_end(lua_State *L)
 {
@@ -188,22 +229,6 @@ static int script_end(lua_State *L)
     return lua_error(L);
 }
 
-/* CPU cores that this process may use: what the engine divides among towers. */
-static int cores_count(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? count : 1;
-}
-
-void mgb_script_bind_sweep(lua_State *L)
-{
-    static const luaL_Reg lent[] = {{"sweep_find", sweep_find}, {"sweep_finish", sweep_finish},
-                                    {"sweep_mode", sweep_mode}, {"cell_tell", cell_tell},
-                                    {"forecast", forecast_get}, {"judge", cells_judge},
-                                    {"script_end", script_end}, {NULL, NULL}};
-    luaL_setfuncs(L, lent, 0);
-    mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
 /* option_in_effect(name, strategy) -> whether the placement option means something under it; true for what is none */
 static int option_in_effect(lua_State *L)
 {
@@ -218,9 +243,28 @@ static int option_in_effect(lua_State *L)
     return 1;
 }
 
+/* CPU cores that this process may use: what the engine divides among towers. */
+static int cores_count(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? count : 1;
+}
+
+void mgb_script_bind_sweep(lua_State *L)
+{
+    static const luaL_Reg lent[] = {{"sweep_find", sweep_find}, {"sweep_finish", sweep_finish},
+                                    {"sweep_hold", sweep_hold}, {"sweep_release", sweep_release},
+                                    {"sweep_mode", sweep_mode}, {"cell_tell", cell_tell},
+                                    {"forecast", forecast_get}, {"judge", cells_judge},
+                                    {"script_end", script_end}, {NULL, NULL}};
+    luaL_setfuncs(L, lent, 0);
+    mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
     mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);
     mgb_script_set_integer(L, "cores", cores_count());
-    mgb_script_set_boolean(L, "is_text", mgb_script_of(L)->format == MGB_TABLE_TEXT);
-}
     lua_pushcfunction(L, option_in_effect);
     lua_setfield(L, -2, "option_in_effect");
+    lua_pushcfunction(L, cells_rank);
+    lua_setfield(L, -2, "rank");
+    mgb_script_set_boolean(L, "is_text", mgb_script_of(L)->format == MGB_TABLE_TEXT);
+}

@@ -54,6 +54,14 @@ enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_fig
 /* The backend that "auto" comes to on this machine, found out once (NULL: none); `asked` when it names one. */
 const char *mgb_hub_backend(struct mgb_hub *hub, const char *asked);
 enum mgb_status mgb_hub_sweep_finish(void *context, const char *sweep);
+/* hold.c: the results file for a whole sweep, as in services.h */
+enum mgb_status mgb_hub_sweep_hold(void *context);
+void mgb_hub_sweep_release(void *context);
+/* Tells once that recording has stopped. */
+void mgb_hub_warn_stopped(struct mgb_hub *hub);
+struct mgb_recorder;
+/* The recorder, opened at the first run; NULL when nothing is to be recorded. */
+enum mgb_status mgb_hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out);
 enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
                                     const struct script_point *point);
 /* forecast.c and sweep_judge.c: as in services.h */

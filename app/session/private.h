@@ -23,6 +23,8 @@ struct mgb_hub {
     struct script_session *sessions;  /* open ones */
     bool crowded;                     /* too many towers for the cores: told */
     char file_warning[256];           /* what was told last of the results file */
+    bool stop_told;                   /* that recording has stopped */
+    bool held;                        /* the results file, for a sweep */
     char cell[200];                   /* the line of progress that a script last gave */
     const char *automatic;            /* the backend that "auto" is here; NULL: not known yet */
     struct mgb_hub_sweep {

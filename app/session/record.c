@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The recorder, opened at the first run; NULL when nothing is to be recorded. */
-static enum mgb_status hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
+enum mgb_status mgb_hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
 {
     if (!hub->recorder && hub->options.database)
         MGB_TRY(mgb_recorder_open(&hub->recorder, hub->options.database, NULL));
@@ -19,7 +18,7 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
                                       const struct script_open_request *request)
 {
     struct mgb_recorder *recorder;
-    MGB_TRY(hub_recorder(session->hub, &recorder));
+    MGB_TRY(mgb_hub_recorder(session->hub, &recorder));
     session->began_ns = session_clock_ns();
     if (!recorder)
         return MGB_OK;
@@ -60,7 +59,7 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
     struct mgb_record_segment_end end = {.outcome = outcome, .message = message};
     oom_fill(&end, &oom);
     const char *chosen = mgb_hub_backend(hub, request->backend);
-    if (description && texts && hub_recorder(hub, &recorder) == MGB_OK && recorder) {
+    if (description && texts && mgb_hub_recorder(hub, &recorder) == MGB_OK && recorder) {
         mgb_session_describe(description, hub, request, NULL, chosen ? chosen : request->backend);
         struct mgb_record_segment row = {0};
         mgb_session_placement_asked(&row.asked, texts, &request->placement);

@@ -100,6 +100,7 @@ static void step_watch(void *context)
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
         mgb_session_die(session,
                         "a device got stuck: the step did not end and the engine does not answer");
+    mgb_hub_warn_stopped(session->hub);
     step_tell(session);
 }
 

@@ -96,6 +96,7 @@ void mgb_session_warn_file(struct script_session *session)
     struct mgb_recorder_state state;
     if (!hub->recorder)
         return;
+    mgb_hub_warn_stopped(hub);
     mgb_recorder_get_state(&state, hub->recorder);
     if (strcmp(state.warning, hub->file_warning) == 0)
         return;

@@ -203,6 +203,7 @@ local function cell_run(w, point, number, repetition, position)
     row = host.result_recall(s, row)
     row.resumed = true
   else
+    host.sweep_hold()
     local _, left = times_get(w, position - 1)
     host.progress(("cell %d of %d, %s%s"):format(position, w.total, label, left and (", %d s left"):format(left) or ""))
     host.restartable(("sweep %s, point %d of %d"):format(w.name, position, w.total))
@@ -257,6 +258,7 @@ function mgb.sweep(options)
   local w, rows, position = sweep_prepare(o, options), {}, 0
   cell_tell(w, "sweep begins", "", 0)
   if w.dry then return host.sweep_forecast(w) end
+  local _ <close> = setmetatable({}, { __close = host.sweep_release }) -- what the first cell that runs holds
   for repetition = 1, w.repeats do
     local order = w.order_seed and order_draw(#w.points, w.order_seed, repetition)
     for k = 1, #w.points do

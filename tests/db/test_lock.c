@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 
 #include "db/lock.h"
+#include "db/store_private.h"
 #include "db/recorder.h"
 #include "tests/support/child.h"
 #include "tests/support/database.h"
@@ -140,11 +141,31 @@ static void a_short_holder_is_waited_for(void **state)
     assert_ok(mgb_lock_open(&wanted, *state));
     assert_ok(mgb_lock_take(&held, *state, 0));
     assert_status(mgb_lock_take(&wanted, *state, 30), MGB_BUSY);
-    assert_message("has been held by pid");
+    assert_message("is being written by pid");
     mgb_lock_release(&held);
     assert_ok(mgb_lock_take(&wanted, *state, 0));
     mgb_lock_close(&wanted);
     mgb_lock_close(&held);
+}
+
+static void a_file_is_held_from_run_to_run(void **state)
+{
+    struct mgb_store *store;
+    struct mgb_lock wanted;
+    int64_t run;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_lock_open(&wanted, *state));
+    assert_ok(mgb_store_hold(store));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(mgb_store_begin_run(&run, store, database_run()));
+        assert_ok(mgb_store_finish_run(store, run, MGB_OUTCOME_OK, NULL));
+        assert_status(mgb_lock_take(&wanted, *state, 1000), MGB_BUSY);
+        assert_message("is in use by pid"); /* and of the last run */
+    }
+    mgb_store_release(store);
+    assert_ok(mgb_lock_take(&wanted, *state, 0));
+    mgb_lock_close(&wanted);
+    mgb_store_close(store);
 }
 
 static void who_is_refused_is_told_how_to_look(void **state)
@@ -197,6 +218,7 @@ int main(void)
         DB_TEST(the_lock_is_held_only_while_a_run_is_active),
         DB_TEST(a_file_in_use_can_be_opened_and_read),
         DB_TEST(a_short_holder_is_waited_for),
+        DB_TEST(a_file_is_held_from_run_to_run),
         DB_TEST(who_is_refused_is_told_how_to_look),
         DB_TEST(the_lock_dies_with_its_holder),
         DB_TEST(closing_leaves_the_message_of_what_failed),
