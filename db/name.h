@@ -6,7 +6,7 @@
 #include <mgb/status.h>
 
 #define MGB_NAME_BYTES 100
-#define MGB_NOTE_BYTES 4096
+#define MGB_NOTE_BYTES 131072
 
 /* A name of a tag or a baseline: 1 to MGB_NAME_BYTES bytes of UTF-8 that can be shown, without commas and without blanks
  * at its ends. MGB_INVALID otherwise; `what` begins the message. */
