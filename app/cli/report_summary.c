@@ -3,6 +3,7 @@
 #include "app/cli/report_html.h"
 #include "app/cli/report_page.h"
 #include "app/session/judge.h"
+#include "app/session/rank.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,39 @@ static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot
     fputs("</td></tr>\n", out);
 }
 
+/* Which of a panel's placements is the fastest, in the words of mgbench compare. */
+static void answer_print(const struct report *r, const struct plot_panel *panel,
+                         const struct pairs *p, struct plot_scope *scope)
+{
+    const struct plot_cell *first = &r->cells->all[panel->members[0]];
+    struct mgb_judge_options options = {0};
+    struct mgb_selection *points = calloc(p->count + 1, sizeof *points);
+    char **labels = calloc(p->count + 1, sizeof *labels), text[1200] = "";
+    size_t count = 0;
+    for (size_t i = 0; points && labels && i < p->count; i++) {
+        if (!same_work(p->base[i], first))
+            continue;
+        if (count == 0) {
+            points[0] = p->a[i];
+            labels[count++] = plot_label(scope, p->base[i]);
+        }
+        points[count] = p->b[i];
+        labels[count++] = plot_label(scope, p->cell[i]);
+    }
+    bool good = count > 1;
+    for (size_t i = 0; i < count; i++)
+        good = good && labels[i];
+    if (good &&
+        mgb_rank_points(text, sizeof text, r->reader, points, (const char *const *)labels, count,
+                        &options) == MGB_OK &&
+        *text)
+        report_element(r->out, "p", "%s.", text);
+    for (size_t i = 0; i < count; i++)
+        free(labels[i]);
+    free(labels);
+    free(points);
+}
+
 /* The verdicts of one panel. */
 static void panel_print(const struct report *r, const struct plot_panel *panel,
                         const struct pairs *p)
@@ -139,6 +173,7 @@ static void panel_print(const struct report *r, const struct plot_panel *panel,
                    (long long)first->gpus, first->gpus == 1 ? "" : "s",
                    (long long)first->global_batch);
     free(prefix);
+    answer_print(r, panel, p, &scope);
     for (size_t i = 0; i < p->count; i++) {
         if (!same_work(p->base[i], first))
             continue;

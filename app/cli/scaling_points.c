@@ -109,6 +109,7 @@ static enum mgb_status point_take(void *context, const struct mgb_value *v, int 
         p->examples_per_s = (double)p->point.global_batch * 1e9 / p->point.step_ns;
     COPY(p->group, &v[0]);
     COPY(p->variation, &v[1]);
+    COPY(p->strategy, &v[2]);
     COPY(p->backend, &v[7]);
     COPY(p->model, &v[8]);
     COPY(p->machine, &v[9]);
@@ -201,10 +202,12 @@ void mgb_scaled_free(struct mgb_scaled_list *list)
     *list = (struct mgb_scaled_list){0};
 }
 
-/* How well a baseline suits: the same threads first, or the speed-up is of threads too; then the same placement. */
+/* How well a baseline suits: the same threads first, or the speed-up is of threads too; then the same strategy, then the
+ * same placement. View scaling goes by the same. */
 static int suits(const struct mgb_scaled *p, const struct mgb_scaled *of)
 {
-    return 2 * (p->threads == of->threads) + (strcmp(p->variation, of->variation) == 0);
+    return 4 * (p->threads == of->threads) + 2 * (strcmp(p->strategy, of->strategy) == 0) +
+           (strcmp(p->variation, of->variation) == 0);
 }
 
 const struct mgb_scaled *mgb_scaled_find(const struct mgb_scaled_list *list,

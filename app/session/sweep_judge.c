@@ -1,6 +1,7 @@
 /* Verdicts on the cells of a sweep: the repetitions of each against those of what it is measured by. */
 #include "app/session/judge.h"
 #include "app/session/private.h"
+#include "app/session/rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,5 +113,22 @@ enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
     for (int i = 0; status == MGB_OK && i < count; i++)
         out[cells.number[i]] = judged_make(&cells.judgements[i], i < cells.judged);
     cells_done(&cells);
+    return status;
+}
+
+enum mgb_status mgb_hub_rank(void *context, char *out, size_t size,
+                             const struct script_judge_request *cells, const char *const *labels,
+                             int count)
+{
+    struct mgb_judge_options options = {.across_backends = true};
+    struct mgb_reader *reader;
+    struct cells made;
+    MGB_TRY(mgb_hub_reader(context, &reader));
+    enum mgb_status status = MGB_OK;
+    if (!cells_make(&made, cells, count))
+        status = mgb_fail(MGB_NO_MEMORY, "comparing %d cells: memory is exhausted", count);
+    if (status == MGB_OK) /* without bases they are in the order of `cells` */
+        status = mgb_rank_points(out, size, reader, made.cell, labels, (size_t)count, &options);
+    cells_done(&made);
     return status;
 }

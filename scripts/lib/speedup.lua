@@ -144,3 +144,15 @@ function host.rows_compare(rows, keys, says, repeats)
   local bases = speedups_fill(rows, keys, says)
   if repeats > 1 then points_judge(rows, bases) end
 end
+
+-- Which point is the fastest, and whether by more than noise: the words of mgbench compare sweep:NAME; "" for less than two.
+function host.rows_rank(rows)
+  local cells, seen = {}, {}
+  for _, row in ipairs(rows) do
+    if not seen[row.point] and rates_count(row) and row.segment_id then
+      seen[row.point] = true
+      cells[#cells + 1] = { cell = segments_of(row, rows), label = row.label }
+    end
+  end
+  return #cells > 1 and host.rank(cells) or ""
+end

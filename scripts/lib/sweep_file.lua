@@ -16,7 +16,9 @@ end
 mgb.table(rows, columns)
 if not host.is_text or rows[1] == nil or rawget(rows[1], "planned") then return end
 
--- Under the table: what its words mean, and why a cell has no answer.
+-- Under the table: the answer, what its words mean, and why a cell has none.
+local answer = host.rows_rank(rows)
+if answer ~= "" then print(answer) end
 if options.repeats == 1 then print("One repetition a cell: intervals of speed-ups and verdicts need repeats = 5.") end
 print("speedup: time an example of the baseline (one GPU, same batch) / of the cell; efficiency: speedup / GPUs")
 local told, floor, source = {}, nil, nil

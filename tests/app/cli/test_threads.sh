@@ -12,10 +12,18 @@ mgbench --quiet sweep grid.lua >out 2>err || same 'exit code' 0 $?
 same 'threads are told apart' 1 "$(grep -c '^note: gpus=2 threads=1: the one-GPU baseline ran 2 threads a device, these 1: give threads = 1 to all$' out)"
 same 'the rule is named' 1 "$(grep -c "^step_ms: mean of the repetitions' medians; examples_per_s: examples a step / step_ms\$" out)"
 
-sed 's/threads = { 1, 2 } }, skip.*/cpu_merge = { true } }, threads = 1 }/' grid.lua >alike.lua
+same 'the answer' 1 "$(grep -Ec '^Fastest: gpus=[12] threads=[12], [0-9.e-]+ ms an example; (ahead of|not told apart from:) gpus=[12] threads=[12]' out)"
+mgbench compare sweep:grid | head -n 1 >first
+same 'the same as of compare' "$(cat first)" "$(grep '^Fastest: ' out)"
+
+sed 's/threads = { 1, 2 } }, skip.*/cpu_merge = { true, false } }, threads = 1 }/' grid.lua >alike.lua
 command_line='a sweep with like threads'
 mgbench --quiet sweep alike.lua --fresh >out 2>err || same 'exit code' 0 $?
 same 'no remark on threads' 0 "$(grep -c 'threads a device' out)"
+
+command_line='a report'
+mgbench report page sweep:grid >/dev/null 2>err || same 'exit code' 0 $?
+same 'its answer' 1 "$(grep -c '<p>Fastest: .*merge /[cg]pu:0, .* ms; \(ahead of\|not told apart from:\) ' page/index.html)"
 
 # Above what GPUs can give, whatever the reason.
 command_line='an efficiency above 1'
@@ -23,4 +31,4 @@ mgbench --quiet -e 'mgb.table({ { gpus = 2, efficiency = 1.2 }, { gpus = 4, effi
 same 'is doubted' 1 "$(grep -c '^note: gpus=2: efficiency above 1.05 is more than ideal: look for ' out)"
 same 'is all that is' 4 "$(grep -c . out)"
 
-[ "$failures" = 0 ]
+finish
