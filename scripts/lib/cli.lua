@@ -171,6 +171,17 @@ local function memory_print(r)
   if parts[1] then line_print("memory", "%s", table.concat(parts, ", ")) end
 end
 
+-- An automatic warm-up may end behind the steps that were to be traced: they were counted from its least length.
+local function traced_print(r)
+  if not options.trace_steps or not r.segment_id then return end
+  local ok, rows = pcall(mgb.db.query, "SELECT count(*) AS n, min(step) AS first, max(step) AS last, sum(warmup = 0) AS timed FROM step " ..
+                         "WHERE segment_id = ? AND step IN (SELECT step FROM task WHERE segment_id = ?)", r.segment_id, r.segment_id)
+  if ok and rows[1] and rows[1].timed == 0 then
+    line_print("traced", "%d steps from %d to %d, which turned out to be of the warm-up; timed ones: --warmup %d --trace %s", rows[1].n,
+               rows[1].first, rows[1].last, r.warmup_steps, options.trace_steps)
+  end
+end
+
 -- The result in words, below its table.
 local function result_print(r)
   if r.steps > 0 then step_print(r) end
@@ -178,6 +189,7 @@ local function result_print(r)
   if r.steps > 0 then odd_steps_print(r) end
   if r.unaccounted_share then line_print("unaccounted", " %.2g %% of the time, between steps", 100 * r.unaccounted_share) end
   memory_print(r)
+  traced_print(r)
   stopped_print(r)
 end
 

@@ -140,8 +140,8 @@ local phases = { "input", "fetch", "join", "sum", "update", "wait" }
 local function devices_read(f)
   local sums = {}
   for _, phase in ipairs(phases) do sums[#sums + 1] = ("1.0 * sum(d.%s_exposed_ns) / sum(s.wall_ns) AS \"%s\""):format(phase, phase) end
-  return host.query(([[SELECT d.device, avg(d.finish_ns) / 1e6 AS finish_ms, %s FROM step_device AS d
-    JOIN (SELECT step, wall_ns FROM step WHERE segment_id = ? ORDER BY warmup, step DESC LIMIT
+  return host.query(([[SELECT d.device, avg(d.finish_ns) / 1e6 AS finish_ms, count(*) AS steps, min(s.warmup) AS warmup, %s FROM step_device AS d
+    JOIN (SELECT step, wall_ns, warmup FROM step WHERE segment_id = ? ORDER BY warmup, step DESC LIMIT
           (SELECT min(1000, max(1, sum(warmup = 0))) FROM step WHERE segment_id = ?)) AS s ON s.step = d.step
     WHERE d.segment_id = ? AND d.finish_ns IS NOT NULL GROUP BY d.device ORDER BY finish_ms DESC]])
     :format(table.concat(sums, ", ")), f.id, f.id, f.id)
@@ -193,6 +193,8 @@ local function slowest_text(e)
       host.number_text(late.finish_ms), host.number_text(late.finish_ms - first.finish_ms),
       100 * (late.finish_ms / first.finish_ms - 1), first.device)
   end
+  -- The parts above are of the traced steps alone.
+  text = text .. (late.warmup == 1 and " (of the newest step)" or " (mean of %d timed step%s)"):format(late.steps, late.steps == 1 and "" or "s")
   return text .. (#hidden > 0 and ";\n  it does not compute during: " .. table.concat(hidden, ", ") or "") .. "."
 end
 
@@ -200,10 +202,10 @@ local function head_text(e, f, steps)
   local on = f.simulated == 1 and ("%d simulated GPU%s"):format(f.gpus, f.gpus == 1 and "" or "s")
     or f.backend == "host" and ("%d CPU device%s"):format(f.gpus, f.gpus == 1 and "" or "s")
     or ("%d GPU%s"):format(f.gpus, f.gpus == 1 and "" or "s")
-  local text = ("Run %d, %s on %s (backend %s), strategy %s: %d traced %s step%s of %s ms"):format(f.run_id, f.model, on, f.backend,
+  local text = ("Run %d, %s on %s (backend %s), strategy %s: %d traced %s step%s, %s ms%s"):format(f.run_id, f.model, on, f.backend,
     f.strategy or "-", #steps, steps[1].warmup == 1 and "warm-up" or "timed", #steps == 1 and "" or "s",
-    host.number_text(e.wall_ns / #steps / 1e6))
-  if f.median_ns then text = text .. (" (median of all timed: %s ms)"):format(host.number_text(f.median_ns / 1e6)) end
+    host.number_text(e.wall_ns / #steps / 1e6), #steps == 1 and "" or " in the mean")
+  if f.median_ns then text = text .. (" (median of all timed steps: %s ms)"):format(host.number_text(f.median_ns / 1e6)) end
   return text .. "."
 end
 
@@ -218,8 +220,8 @@ end
 local function hints_list(e, f)
   local texts = {}
   for i, toggle in ipairs(host.explain_toggles(f, e.groups)) do
-    local beside = #texts == 1 and not e.hints[1].placement and toggle.placement and (toggle.share >= 0.02 or e.slower)
-    if i == 1 or beside then
+    local beside = #texts == 1 and not e.hints[1].placement and toggle.placement
+    if toggle.share >= 0.05 and (i == 1 or beside) then
       local words = ("%s: %s of the step; try: %s\n  (%s)"):format(table.concat(toggle.of, ", "), percent(toggle.share),
                                                                   toggle.option, toggle.why)
       texts[#texts + 1] = words:gsub("^%l", string.upper)

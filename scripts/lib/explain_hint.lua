@@ -81,7 +81,8 @@ function host.explain_toggles(f, groups)
   for _, group in ipairs{ "compute", "join", "loss", "sum", "fetch", "update", "input", "wait" } do
     local share = groups[group] or 0
     local option, why = toggles[group](f)
-    if option and share > 0 then
+    local strange = f.strategy == "independent" and option and option:find("^%-%-strategy ") -- it is what to compare with
+    if option and share > 0 and not strange then
       local toggle = by[option]
       if not toggle then
         toggle = { option = option, why = why, share = 0, of = {}, placement = not no_place[option:match("^%S+")] }

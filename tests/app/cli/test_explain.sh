@@ -52,11 +52,11 @@ INSERT INTO task (segment_id, step, device, queue, kind, phase, name, start_ns, 
     (1, 3, '/cpu:0', '/gpu:1', 'copy', 'sum', 'sum', 330000, 400000, 4000000, 3, '[2]'),
     (1, 3, '/cpu:0', '/cpu:0', 'reduce', 'sum', 'sum', 740000, 200000, 0, 4, '[3,1]');
 SQL
-expect 0 'Run 1, mlp on 2 CPU devices (backend host), strategy outputs: 1 traced timed step of 1 ms (median of all timed: 1 ms).
+expect 0 'Run 1, mlp on 2 CPU devices (backend host), strategy outputs: 1 traced timed step, 1 ms (median of all timed steps: 1 ms).
 Bound by sum /gpu:1->/cpu:0 40 % (4 MB at 10 GB/s, the link can 12.5),
   backward on /gpu:1 30 %,
   sum on /cpu:0 20 %.
-Slowest is /gpu:1, done with backward after 0.33 ms, 0.03 ms (10 %) later than /gpu:0;
+Slowest is /gpu:1, done with backward after 0.33 ms, 0.03 ms (10 %) later than /gpu:0 (mean of 4 timed steps);
   it does not compute during: input 2 %, wait 98 %.
 Slower than one GPU: 0.50 times the rate of run 5 on one GPU.
 The one-GPU baseline ran 2 threads a device, these 1: give threads = 1 to all.
@@ -92,5 +92,24 @@ toggle "UPDATE segment SET join_at = '/gpu:0' WHERE id = 1" '--strategy gradient
 toggle "UPDATE task SET phase = 'forward' WHERE task = 4; UPDATE task SET phase = 'backward' WHERE task = 3" '--gpus 4'
 toggle "UPDATE segment SET oversubscribed = 1 WHERE id = 1" '--gpus 1'
 toggle "UPDATE task SET duration_ns = 1000, start_ns = start_ns + 100000" '--batch 8'
+
+# What exchanges nothing is what others are compared with: no other strategy is advised; nor anything for a part below 5 %.
+mgbench run mlp --option hidden=8 --gpus 2 --batch 4 --strategy independent --steps 12 --trace 5-8 --backend host --db own.db \
+    --quiet >/dev/null 2>&1
+mgbench explain last --db own.db >"$work/out" 2>"$work/err"
+code=$?
+command_line='explain of an independent run'
+same 'exit code' 0 "$code"
+same 'no strategy is advised' 0 "$(grep -c 'try: --strategy' "$work/out")"
+same 'small parts' '' "$(sed -n 's/.*: \([0-9]*\) % of the step; try: .*/\1/p' "$work/out" | awk '$1 < 5')"
+
+# With an automatic warm-up the steps that were asked for may be of the warm-up: that is said.
+mgbench run mlp --option hidden=8 --batch 4 --warmup auto --steps 12 --trace 5-8 --backend host --db own.db --quiet-warnings \
+    crowded,traced,not-steady >"$work/out" 2>"$work/err"
+command_line='run --warmup auto --trace 5-8'
+timed=$(ask 'select count(distinct t.step) from task t join step s on s.segment_id = t.segment_id and s.step = t.step
+    where s.warmup = 0 and t.segment_id = (select max(id) from segment)' own.db)
+same 'said when they are not timed' "$([ "$timed" = 0 ] && echo 1 || echo 0)" \
+    "$(grep -c '^traced  .* turned out to be of the warm-up; timed ones: --warmup [0-9]* --trace 5-8$' "$work/out")"
 
 finish
