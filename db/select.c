@@ -137,8 +137,19 @@ static bool number_read(int64_t *out, const char **at)
     return errno == 0;
 }
 
-static enum mgb_status word_fail(const struct chooser *c)
+/* A bare name may be that of a tag, a baseline or a sweep. */
+static enum mgb_status word_fail(struct chooser *c)
 {
+    struct mgb_value value = mgb_value_of_text(c->word);
+    struct offer offer = {.text = ""};
+    struct mgb_query_sink sink = {.context = &offer, .row = name_offer};
+    MGB_TRY(mgb_query_run(c->reader,
+                          "SELECT 'baseline:' || name FROM baseline WHERE name = ?1 UNION ALL"
+                          " SELECT DISTINCT 'tag:' || name FROM tag WHERE name = ?1 UNION ALL"
+                          " SELECT DISTINCT 'sweep:' || name FROM sweep WHERE name = ?1",
+                          &value, 1, &sink));
+    if (offer.names > 0)
+        return mgb_fail(MGB_INVALID, "'%s' names no run; did you mean %s?", c->word, offer.text);
     return mgb_fail(MGB_INVALID, "'%s' names no run; wanted " MGB_SELECT_WORDS, c->word);
 }
 
@@ -168,6 +179,20 @@ static enum mgb_status segment_choose(struct chooser *c, int64_t run, int64_t se
                     (long long)segments, segments == 1 ? "" : "s");
 }
 
+/* The runs from `first` to `last` that there are. */
+static enum mgb_status range_choose(struct chooser *c, int64_t first, int64_t last)
+{
+    struct mgb_value values[] = {mgb_value_of_int(first), mgb_value_of_int(last)};
+    if (last < first)
+        return mgb_fail(MGB_INVALID, "'%s': runs from the lower number to the higher one expected",
+                        c->word);
+    MGB_TRY(rows_choose(c,
+                        "SELECT r.id, " CHOSEN " FROM run AS r WHERE r.id BETWEEN ? AND ?"
+                        " ORDER BY r.id",
+                        values, 2));
+    return c->found > 0 ? MGB_OK : run_missing_fail(c, "run between these numbers");
+}
+
 static enum mgb_status number_choose(struct chooser *c)
 {
     const char *at = c->word;
@@ -176,6 +201,10 @@ static enum mgb_status number_choose(struct chooser *c)
         return word_fail(c);
     if (!*at)
         return run_choose(c, run);
+    if (*at == '-') {
+        at++;
+        return number_read(&segment, &at) && !*at ? range_choose(c, run, segment) : word_fail(c);
+    }
     if (*at++ != '.' || !number_read(&segment, &at) || *at)
         return word_fail(c);
     return segment_choose(c, run, segment);
@@ -441,9 +470,17 @@ enum mgb_status mgb_select_one(struct mgb_selected *out, struct mgb_reader *read
 {
     struct mgb_selection all;
     MGB_TRY(mgb_select(&all, reader, text));
+    char ids[120] = "";
+    for (size_t i = 0; i < all.count && i < 8; i++)
+        snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%lld", i ? ", " : "",
+                 (long long)all.segments[i].run);
     size_t count = all.count;
     *out = all.segments[0];
     mgb_selection_done(&all);
-    return count == 1 ? MGB_OK
-                      : mgb_fail(MGB_INVALID, "'%s' names %zu runs; one is wanted", text, count);
+    return count == 1
+               ? MGB_OK
+               : mgb_fail(MGB_INVALID,
+                          "'%s' names %zu runs: %s%s; one is wanted: its number, as %lld, or "
+                          "last",
+                          text, count, ids, count > 8 ? ", ..." : "", (long long)out->run);
 }

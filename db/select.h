@@ -1,6 +1,7 @@
 /* Words that name runs, wherever a command or a script takes one:
  *
  *   12            a run, by its last segment that has figures      12.2          its second segment
+ *   5-9           the runs with these numbers
  *   last, last~1  the run started last, the one before                tag:NAME      every run with the tag
  *   baseline:NAME the segments that are the baseline               sweep:NAME    every point of a sweep
  *   sweep:NAME/3  all repetitions of its point 3, in grid order, from 0
@@ -15,7 +16,8 @@
 #include "db/query.h"
 
 #define MGB_SELECT_WORDS                                                                           \
-    "12, 12.2, last, last~1, tag:NAME, baseline:NAME, sweep:NAME, sweep:NAME/3 or sweep:NAME@ID"
+    "12, 5-9, 12.2, last, last~1, tag:NAME, baseline:NAME, sweep:NAME, sweep:NAME/3 or "           \
+    "sweep:NAME@ID"
 
 struct mgb_selected {
     int64_t run;

@@ -125,6 +125,25 @@ static void a_number_is_the_last_segment_of_a_run_with_figures(void **state)
     assert_string_equal(out, "3.0");
 }
 
+static void a_range_is_the_runs_that_there_are_in_it(void **state)
+{
+    char out[256];
+    selected(out, *state, "7-99");
+    assert_string_equal(out, "7.7 8.8 9.9");
+    selected(out, *state, "1-2,9-9");
+    assert_string_equal(out, "1.1 2.3 9.9");
+    refused(*state, "9-7", MGB_INVALID, "from the lower number to the higher");
+    refused(*state, "20-30", MGB_MISSING, "no run between these numbers");
+    refused(*state, "2-", MGB_INVALID, "names no run");
+}
+
+static void a_bare_name_is_asked_back_as_what_it_is_the_name_of(void **state)
+{
+    refused(*state, "base", MGB_INVALID, "'base' names no run; did you mean baseline:base?");
+    refused(*state, "good", MGB_INVALID, "did you mean tag:good?");
+    refused(*state, "a/b", MGB_INVALID, "did you mean sweep:a/b?");
+}
+
 static void last_counts_back_from_the_newest(void **state)
 {
     char out[256];
@@ -289,6 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FILE(a_number_is_the_last_segment_of_a_run_with_figures),
         IN_FILE(last_counts_back_from_the_newest),
+        IN_FILE(a_range_is_the_runs_that_there_are_in_it),
+        IN_FILE(a_bare_name_is_asked_back_as_what_it_is_the_name_of),
         IN_FILE(names_stand_for_what_was_given_them),
         cmocka_unit_test_setup_teardown(the_last_run_is_the_one_started_last_and_no_selftest, setup,
                                         database_teardown),
