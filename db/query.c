@@ -72,8 +72,9 @@ static enum mgb_status reader_settle(struct mgb_sql *sql, enum mgb_schema_state 
         break;
     }
     return mgb_fail(MGB_UNSUPPORTED,
-                    "%s has an older schema: any run or note that writes to it brings it forward",
-                    sql->path);
+                    "%s has an older schema: any run or note that writes to it brings it forward; "
+                    "without writing to it: mgbench seal %s --out NEW makes a copy that is",
+                    sql->path, sql->path);
 }
 
 static enum mgb_status reader_open(struct mgb_sql *sql, const char *path)

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "db/access.h"
 #include "db/store_private.h"
 
 #define LOCK_WAIT_MS 5000
@@ -90,8 +91,9 @@ enum mgb_status mgb_store_open_schema(struct mgb_store **out, const char *path,
         store->options.busy_wait_ms = BUSY_WAIT_MS;
     store->lock.fd = -1;
     mgb_identity_get(&store->identity);
-    enum mgb_status status =
-        mgb_sql_open(&store->sql, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    enum mgb_status status = mgb_access_check(path);
+    if (status == MGB_OK)
+        status = mgb_sql_open(&store->sql, path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     if (status == MGB_OK)
         status = store_settle(store, schema);
     if (status == MGB_OK)

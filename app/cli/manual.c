@@ -27,6 +27,7 @@ static const struct mgb_manual_row environment[] = {
     {"MGBENCH_DB", "results database, unless --db is given"},
     {"MGBENCH_STEP_TIMEOUT",
      "seconds after which a step without progress is given up (default: 600); 0: never"},
+    {"MGBENCH_GNUPLOT_TIMEOUT", "seconds after which gnuplot is ended (default: 60); 0: never"},
     {"MGBENCH_CPU_DEVICES", "how many CPU devices play GPUs where there is none, from 1 to 16"},
     {"MGBENCH_PLUGIN_DIR", "folder in which the CUDA plugin is looked for first"},
     {"NO_COLOR", "no colour, if it is not empty"},

@@ -50,7 +50,7 @@ static enum mgb_status runs_find(struct doomed *doomed, struct mgb_reader *reade
 
 struct shown {
     struct doomed *doomed;
-    const struct mgb_invocation *in;
+    FILE *out;
     bool show;
 };
 
@@ -61,7 +61,7 @@ static enum mgb_status run_show(void *context, const struct mgb_value *values, i
     shown->doomed->segments += values[1].integer;
     shown->doomed->steps += values[2].integer;
     if (shown->show)
-        mgb_say(stderr, "  run %lld: %s on %s, %s, %lld steps, %s%s%s\n",
+        mgb_say(shown->out, "  run %lld: %s on %s, %s, %lld steps, %s%s%s\n",
                 (long long)values[0].integer, mgb_value_text(&values[3]),
                 mgb_value_text(&values[4]), mgb_value_text(&values[5]),
                 (long long)values[2].integer, mgb_value_text(&values[6]),
@@ -70,7 +70,7 @@ static enum mgb_status run_show(void *context, const struct mgb_value *values, i
 }
 
 static enum mgb_status runs_show(struct doomed *doomed, struct mgb_reader *reader,
-                                 const struct mgb_invocation *in)
+                                 const struct mgb_invocation *in, FILE *out)
 {
     static const char ask[] =
         "SELECT r.id, (SELECT count(*) FROM segment WHERE run_id = r.id), "
@@ -82,7 +82,7 @@ static enum mgb_status runs_show(struct doomed *doomed, struct mgb_reader *reade
         "FROM run AS r JOIN model AS m ON m.id = r.model_id JOIN machine AS h ON h.id = "
         "r.machine_id WHERE r.id = ?";
     for (size_t i = 0; i < doomed->count; i++) {
-        struct shown shown = {doomed, in, !in->quiet && i < SHOWN_RUNS};
+        struct shown shown = {doomed, out, !in->quiet && i < SHOWN_RUNS};
         struct mgb_value value = mgb_value_of_int(doomed->runs[i]);
         struct mgb_query_sink sink = {.context = &shown, .row = run_show};
         enum mgb_outcome state;
@@ -93,7 +93,7 @@ static enum mgb_status runs_show(struct doomed *doomed, struct mgb_reader *reade
         MGB_TRY(mgb_query_run(reader, ask, &value, 1, &sink));
     }
     if (!in->quiet && doomed->count > SHOWN_RUNS)
-        mgb_say(stderr, "  and %zu more\n", doomed->count - SHOWN_RUNS);
+        mgb_say(out, "  and %zu more\n", doomed->count - SHOWN_RUNS);
     return MGB_OK;
 }
 
@@ -166,13 +166,13 @@ static void rest_show(const struct mgb_invocation *in, const char *database)
 }
 
 static enum mgb_status look(struct doomed *doomed, const struct mgb_invocation *in,
-                            const char *database)
+                            const char *database, FILE *out)
 {
     struct mgb_reader *reader;
     MGB_TRY(mgb_reader_open(&reader, database));
     enum mgb_status status = runs_find(doomed, reader, in);
     if (status == MGB_OK)
-        status = runs_show(doomed, reader, in);
+        status = runs_show(doomed, reader, in, out);
     if (status == MGB_OK)
         status = remarks_show(reader, in);
     mgb_reader_close(reader);
@@ -181,12 +181,21 @@ static enum mgb_status look(struct doomed *doomed, const struct mgb_invocation *
 
 static int rm_with(const struct mgb_invocation *in, struct doomed *doomed, const char *database)
 {
-    enum mgb_status status = look(doomed, in, database);
+    bool asks = !mgb_cli_find_flag(in, "--yes");
+    char *text = NULL; /* what goes: shown before the question, or when it is gone */
+    size_t size = 0;
+    FILE *later = asks ? NULL : open_memstream(&text, &size);
+    enum mgb_status status = look(doomed, in, database, later ? later : stderr);
+    if (later)
+        fclose(later);
     int code = status == MGB_OK ? consent_get(in, doomed, database) : -1;
+    if (code < 0 && status == MGB_OK)
+        status = mgb_keep_delete(database, doomed->runs, doomed->count, NULL);
+    if (code < 0 && status == MGB_OK && text)
+        fputs(text, stderr);
+    free(text);
     if (code >= 0)
         return code;
-    if (status == MGB_OK)
-        status = mgb_keep_delete(database, doomed->runs, doomed->count, NULL);
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     mgb_say(stdout, "deleted %zu %s, %lld %s, %lld steps\n", doomed->count,

@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 
 #include "db/schema.h"
+#include "db/query.h"
 #include "db/store.h"
 #include "tests/support/database.h"
 #include "tests/support/golden.h"
@@ -69,6 +70,15 @@ static void indexes_read(char *out, size_t size, const char *path)
                   "type IN ('index', 'trigger') ORDER BY name)");
 }
 
+static void who_only_reads_version_1_is_told_the_way_without_writing(void **state)
+{
+    struct mgb_reader *reader;
+    version_1_make(*state);
+    assert_status(mgb_reader_open(&reader, *state), MGB_UNSUPPORTED);
+    assert_message("mgbench seal ");
+    assert_message(" --out NEW");
+}
+
 static void a_file_of_version_1_comes_forward_with_its_rows(void **state)
 {
     struct mgb_store *store;
@@ -114,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DB_TEST(a_file_of_version_1_comes_forward_with_its_rows),
+        DB_TEST(who_only_reads_version_1_is_told_the_way_without_writing),
         DB_TEST(a_file_that_came_forward_is_like_a_fresh_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
