@@ -224,16 +224,25 @@ SELECT r.id AS run_id,
   LEFT JOIN segment_stat AS st ON st.segment_id = s.id;
 
 -- Speed-up (median time an example of the baseline by that of the segment, so that one stalled step changes nothing) and
--- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is the newest one-GPU
--- segment that ended well, of the same model, options, machine, backend, precision and batch mode, with the same batch:
--- per GPU in weak scaling, in all in strong scaling; one with the same CPU threads a device if there is one. NULL without
--- one. `definition` says what the efficiency is. Where `threads` and `baseline_threads` differ on CPU devices, the speed-up
--- is of threads as well as of devices.
+-- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is a one-GPU segment that
+-- ended well, of the same model, options, data, optimizer, machine, backend, precision and recompute, with the same batch:
+-- per GPU in weak scaling, in all in strong scaling. Of several the one with the same CPU threads a device, then of the same
+-- strategy, then of the same placement, then the newest. NULL without one. `definition` says what the efficiency is. Where
+-- `threads` and `baseline_threads` differ on CPU devices, the speed-up is of threads as well as of devices.
 CREATE VIEW scaling AS
 WITH rated AS (
-    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.batch_mode,
+    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, coalesce(r.data, '') AS data,
+           s.optimizer, s.recompute, s.precision, s.batch_mode,
            CASE s.batch_mode WHEN 'strong' THEN s.global_batch ELSE s.batch_per_gpu END AS batch,
            s.batch_per_gpu, s.global_batch, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge, s.threads,
+           CASE r.backend WHEN 'host' THEN coalesce(s.threads, 0) ELSE 0 END AS team,
+           coalesce(s.strategy, '') || '|' || coalesce(s.weights_at, '') || '|' || coalesce(s.join_at, '')
+             || '|' || coalesce(s.loss_at, '') || '|' || coalesce(s.sum_at, '') || '|' || coalesce(s.update_at, '')
+             || '|' || coalesce(s.relocation, '') || '|' || coalesce(s.allreduce, '')
+             || '|' || coalesce(s.bucket_mib, '') || '|' || coalesce(s.overlap, '')
+             || '|' || coalesce(s.wire_type, '') || '|' || coalesce(s.staged, '') || '|' || coalesce(s.stale, '')
+             || '|' || coalesce(s.peer_access, '') || '|' || coalesce(s.pinned, '') || '|' || coalesce(s.graph, '')
+             || '|' || coalesce(s.bn, '') || '|' || coalesce(s.hosts, '') AS settings,
            st.median_ns / 1e6 AS step_ms_median,
            st.median_ns * 1.0 / nullif(s.global_batch, 0) AS example_ns,
            st.examples * 1e9 / st.timed_ns AS examples_per_s
@@ -243,54 +252,56 @@ WITH rated AS (
      WHERE s.outcome = 'ok' AND st.timed_ns > 0
 ),
 alone AS (
-    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, batch_mode, batch
-                                 ORDER BY segment_id DESC) AS age,
-              row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, batch_mode, batch,
-                                              threads
-                                 ORDER BY segment_id DESC) AS age_alike
+    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, data, optimizer, recompute,
+                                              precision, global_batch, team, settings
+                                 ORDER BY segment_id DESC) AS age
       FROM rated
      WHERE gpus = 1
+),
+chosen AS (
+    SELECT x.*, a.threads AS baseline_threads, a.segment_id AS baseline_segment_id,
+           a.examples_per_s AS baseline_examples_per_s, a.example_ns AS baseline_example_ns,
+           row_number() OVER (PARTITION BY x.segment_id
+                              ORDER BY a.team = x.team DESC, a.strategy = x.strategy DESC, a.settings = x.settings DESC,
+                                       a.segment_id DESC) AS place
+      FROM rated AS x
+      LEFT JOIN alone AS a
+        ON a.age = 1 AND a.model_id = x.model_id AND a.machine_id = x.machine_id AND a.backend = x.backend
+           AND a.simulated = x.simulated AND a.data = x.data AND a.optimizer IS x.optimizer
+           AND a.recompute IS x.recompute AND a.precision IS x.precision AND a.global_batch IS x.batch
+     WHERE x.gpus >= 1
 )
 SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.name AS machine, x.backend, x.simulated,
        x.precision, x.strategy, x.cpu_relocation, x.cpu_merge, x.batch_mode, x.batch_per_gpu, x.global_batch, x.gpus,
-       x.threads,
-       CASE WHEN a.segment_id IS NULL THEN b.threads ELSE a.threads END AS baseline_threads,
-       x.step_ms_median, x.examples_per_s,
-       coalesce(a.segment_id, b.segment_id) AS baseline_segment_id,
-       coalesce(a.examples_per_s, b.examples_per_s) AS baseline_examples_per_s,
-       coalesce(a.example_ns, b.example_ns) / nullif(x.example_ns, 0) AS speedup,
-       coalesce(a.example_ns, b.example_ns) / nullif(x.example_ns, 0) / x.gpus AS efficiency,
+       x.threads, x.baseline_threads, x.step_ms_median, x.examples_per_s, x.baseline_segment_id, x.baseline_examples_per_s,
+       x.baseline_example_ns / nullif(x.example_ns, 0) AS speedup,
+       x.baseline_example_ns / nullif(x.example_ns, 0) / x.gpus AS efficiency,
        CASE x.batch_mode
            WHEN 'weak' THEN 'weak: time(1 GPU, b) / time(N GPUs, N b)'
            WHEN 'strong' THEN 'strong: time(1 GPU, B) / (N time(N GPUs, B))'
        END AS definition
-  FROM rated AS x
+  FROM chosen AS x
   JOIN model AS m ON m.id = x.model_id
   JOIN machine AS h ON h.id = x.machine_id
-  LEFT JOIN alone AS b
-    ON b.age = 1 AND b.model_id = x.model_id AND b.machine_id = x.machine_id AND b.backend = x.backend
-       AND b.simulated = x.simulated AND b.precision IS x.precision AND b.batch_mode IS x.batch_mode
-       AND b.batch IS x.batch
-  LEFT JOIN alone AS a
-    ON a.age_alike = 1 AND a.model_id = x.model_id AND a.machine_id = x.machine_id AND a.backend = x.backend
-       AND a.simulated = x.simulated AND a.precision IS x.precision AND a.batch_mode IS x.batch_mode
-       AND a.batch IS x.batch AND a.threads IS x.threads
- WHERE x.gpus >= 1;
+ WHERE x.place = 1;
 
--- What merging costs: the median step of a segment that ended well, less that of the newest `independent` one (towers that
--- exchange nothing) of the same model, options, machine, backend, precision, GPUs and batch. NULL without one; may be
--- negative by noise.
+-- What merging costs: the median step of a segment of several GPUs that ended well, less that of the newest `independent`
+-- one (towers that exchange nothing) of the same model, options, data, optimizer, machine, backend, precision, recompute,
+-- GPUs, batch, and on CPU devices threads. NULL without one; may be negative by noise.
 CREATE VIEW exchange AS
 WITH rated AS (
-    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, s.precision, s.strategy, s.gpus,
-           s.cpu_relocation, s.cpu_merge, s.batch_mode, s.batch_per_gpu, s.global_batch, st.median_ns
+    SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, coalesce(r.data, '') AS data,
+           s.optimizer, s.recompute, s.precision, s.strategy, s.gpus, s.cpu_relocation, s.cpu_merge, s.batch_mode,
+           s.batch_per_gpu, s.global_batch, st.median_ns,
+           CASE r.backend WHEN 'host' THEN coalesce(s.threads, 0) ELSE 0 END AS team
       FROM segment AS s
       JOIN run AS r ON r.id = s.run_id
       JOIN segment_stat AS st ON st.segment_id = s.id
-     WHERE s.outcome = 'ok' AND st.median_ns > 0
+     WHERE s.outcome = 'ok' AND st.median_ns > 0 AND s.gpus > 1
 ),
 apart AS (
-    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, precision, gpus, global_batch
+    SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, data, optimizer, recompute,
+                                              precision, gpus, global_batch, team
                                  ORDER BY segment_id DESC) AS age
       FROM rated
      WHERE strategy = 'independent'
@@ -307,9 +318,9 @@ SELECT x.run_id, x.segment_id, m.name AS model, m.options AS model_options, h.na
   JOIN machine AS h ON h.id = x.machine_id
   LEFT JOIN apart AS b
     ON b.age = 1 AND b.model_id = x.model_id AND b.machine_id = x.machine_id AND b.backend = x.backend
-       AND b.simulated = x.simulated AND b.precision IS x.precision AND b.gpus IS x.gpus
-       AND b.global_batch IS x.global_batch
- WHERE x.strategy <> 'independent' AND x.gpus >= 1;
+       AND b.simulated = x.simulated AND b.data = x.data AND b.optimizer IS x.optimizer AND b.recompute IS x.recompute
+       AND b.precision IS x.precision AND b.gpus = x.gpus AND b.global_batch IS x.global_batch AND b.team = x.team
+ WHERE x.strategy <> 'independent';
 
 -- The first step of a segment beside its median step: loading, allocating and tuning are paid there. `cause` is the phase
 -- and device that took longer than usual, from 1.5 medians on.

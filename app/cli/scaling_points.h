@@ -23,7 +23,7 @@ struct mgb_scaled {
         [300]; /* only points of one group are compared: model, data, machine, backend, precision, optimizer */
     char variation[300]; /* all else but GPUs and batch */
     char label[48];      /* of the variation, in brief */
-    char backend[16], model[64], machine[64];
+    char strategy[16], backend[16], model[64], machine[64];
     bool simulated, independent, not_steady, oversubscribed, oom;
     int64_t run, repetitions;
     int64_t wrong;          /* see mgb_cli_wrong_text */

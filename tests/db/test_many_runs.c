@@ -41,7 +41,8 @@ static int64_t cost_of(const char *path, const char *query)
     struct mgb_sql sql;
     sqlite3_stmt *compiled;
     assert_ok(mgb_sql_open(&sql, path, path, SQLITE_OPEN_READONLY));
-    assert_int_equal(sqlite3_prepare_v2(sql.handle, query, -1, &compiled, NULL), SQLITE_OK);
+    if (sqlite3_prepare_v2(sql.handle, query, -1, &compiled, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", query, sqlite3_errmsg(sql.handle));
     int code, rows = 0;
     while ((code = sqlite3_step(compiled)) == SQLITE_ROW)
         rows++;
@@ -66,6 +67,7 @@ static const char *const questions[] = {
 static const char *const overviews[] = {
     "SELECT * FROM run_summary",
     "SELECT * FROM scaling",
+    "SELECT * FROM exchange",
     "SELECT * FROM placement",
 };
 

@@ -274,6 +274,27 @@ static void scaling_prefers_a_baseline_with_the_same_threads(void **state)
              1);
 }
 
+/* Other data and optimizers are no baseline, however new; of what is one the same strategy goes first. */
+static void scaling_prefers_the_same_strategy_and_wants_the_same_training(void **state)
+{
+    struct mgb_record_segment alone = sized(1, "weak", 32), two = sized(2, "weak", 32);
+    alone.effective.strategy = two.effective.strategy = "gradients";
+    segment_make(&alone, 100);
+    alone.effective.strategy = "outputs";
+    segment_make(&alone, 50); /* newer */
+    segment_make(&two, 100);
+    close_to(state, "SELECT speedup FROM scaling WHERE gpus = 2", 2);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM exchange"), 1); /* of 2 GPUs only */
+    alone.effective.strategy = "gradients";
+    alone.optimizer = "adam(lr=0.1)";
+    segment_make(&alone, 10);
+    close_to(state, "SELECT speedup FROM scaling WHERE gpus = 2", 2);
+    two.optimizer = "adam(lr=0.2)";
+    segment_make(&two, 100);
+    assert_int_equal(
+        database_int(*state, "SELECT count(*) FROM scaling WHERE gpus = 2 AND speedup IS NULL"), 1);
+}
+
 static void placement_keeps_threads_apart(void **state)
 {
     struct mgb_record_segment record = sized(2, "weak", 32);
@@ -426,6 +447,7 @@ int main(void)
         VIEWS_TEST(a_stalled_step_does_not_change_the_speed_up),
         VIEWS_TEST(scaling_is_against_one_gpu_of_the_same_batch),
         VIEWS_TEST(scaling_prefers_a_baseline_with_the_same_threads),
+        VIEWS_TEST(scaling_prefers_the_same_strategy_and_wants_the_same_training),
         VIEWS_TEST(placement_keeps_threads_apart),
         VIEWS_TEST(strong_scaling_compares_the_same_global_batch),
         VIEWS_TEST(scaling_says_which_efficiency_it_is),

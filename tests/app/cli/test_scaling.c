@@ -97,6 +97,55 @@ static void a_model_is_its_newest_points_with_their_repetitions(void **state)
          "\"repetitions\":3,\"step_ms\":95,\"examples_per_s\":673.6842105263158");
 }
 
+/* The rows of the command beside those of the views, as many as agree. */
+static int64_t agreeing(const char *path, const char *rows, const char *condition)
+{
+    char *sql = NULL;
+    assert_true(asprintf(&sql,
+                         "SELECT count(*) FROM json_each('[' || replace(trim('%s', char(10)), "
+                         "char(10), ',') || ']') AS j"
+                         "  LEFT JOIN scaling AS x ON x.run_id = json_extract(j.value, '$.run')"
+                         "  LEFT JOIN exchange AS e ON e.run_id = json_extract(j.value, '$.run')"
+                         " WHERE %s",
+                         rows, condition) > 0);
+    int64_t count = database_int(path, sql);
+    free(sql);
+    return count;
+}
+
+#define WEAK "CASE x.batch_mode WHEN 'weak' THEN j.value ->> 'weak' ELSE j.value ->> 'strong' END"
+#define NEAR(a, b) "((" a ") IS NULL) = ((" b ") IS NULL) AND coalesce(abs((" a ") - (" b ")), 0) < 1e-9"
+
+static void the_command_and_the_views_agree(void **state)
+{
+    static const char *const changes[] = {
+        "DELETE FROM sweep_point; DELETE FROM segment WHERE id = 22", /* a row of each is a run */
+        "UPDATE segment SET threads = 1 + id % 2 WHERE id > 4",
+        "UPDATE segment SET optimizer = 'adam' WHERE id % 5 = 1",
+        "UPDATE run SET data = 'digits' WHERE id % 3 = 1",
+        "UPDATE segment SET recompute = 'sqrt' WHERE id % 7 = 2",
+        "UPDATE segment SET strategy = 'gradients' WHERE id % 4 = 3 AND strategy = 'outputs'",
+        "UPDATE segment SET strategy = 'independent' WHERE id IN (6, 18, 10)",
+        "UPDATE segment SET batch_mode = 'strong' WHERE id % 2 = 0"};
+    int64_t bases = 0, costs = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        change(*state, changes[i]);
+        struct answer got = answer_get(*state, "scaling mlp --json");
+        if (got.code == 0) {
+            int64_t rows = agreeing(*state, got.out, "true");
+            assert_true(rows > 0);
+            assert_int_equal(agreeing(*state, got.out, NEAR("x.efficiency", WEAK)), rows);
+            assert_int_equal(
+                agreeing(*state, got.out, NEAR("e.exchange_ms", "j.value ->> 'exchange_ms'")), rows);
+            bases += agreeing(*state, got.out, "x.gpus > 1 AND x.efficiency > 0");
+            costs += agreeing(*state, got.out, "e.exchange_ms IS NOT NULL");
+        }
+        answer_done(&got);
+    }
+    assert_int_equal(bases > 3 ? 4 : bases, 4);
+    assert_int_equal(costs > 1 ? 2 : costs, 2);
+}
+
 /* A sweep that was interrupted and resumed is two rows of the table sweep, and one sweep. */
 static void repetitions_of_before_an_interruption_count(void **state)
 {
@@ -133,6 +182,7 @@ int main(void)
         WRITES(more_than_ideal_is_doubted),
         WRITES(other_data_and_optimizers_stand_apart_and_say_so),
         WRITES(a_cost_of_exchange_below_noise_is_no_figure),
+        WRITES(the_command_and_the_views_agree),
         WRITES(a_model_is_its_newest_points_with_their_repetitions),
         WRITES(repetitions_of_before_an_interruption_count),
         WRITES(deleting_a_sweep_deletes_what_its_name_stands_for),
