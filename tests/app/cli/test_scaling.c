@@ -114,7 +114,8 @@ static int64_t agreeing(const char *path, const char *rows, const char *conditio
 }
 
 #define WEAK "CASE x.batch_mode WHEN 'weak' THEN j.value ->> 'weak' ELSE j.value ->> 'strong' END"
-#define NEAR(a, b) "((" a ") IS NULL) = ((" b ") IS NULL) AND coalesce(abs((" a ") - (" b ")), 0) < 1e-9"
+#define NEAR(a, b)                                                                                 \
+    "((" a ") IS NULL) = ((" b ") IS NULL) AND coalesce(abs((" a ") - (" b ")), 0) < 1e-9"
 
 static void the_command_and_the_views_agree(void **state)
 {
@@ -136,7 +137,8 @@ static void the_command_and_the_views_agree(void **state)
             assert_true(rows > 0);
             assert_int_equal(agreeing(*state, got.out, NEAR("x.efficiency", WEAK)), rows);
             assert_int_equal(
-                agreeing(*state, got.out, NEAR("e.exchange_ms", "j.value ->> 'exchange_ms'")), rows);
+                agreeing(*state, got.out, NEAR("e.exchange_ms", "j.value ->> 'exchange_ms'")),
+                rows);
             bases += agreeing(*state, got.out, "x.gpus > 1 AND x.efficiency > 0");
             costs += agreeing(*state, got.out, "e.exchange_ms IS NOT NULL");
         }
