@@ -223,6 +223,16 @@ enum mgb_status mgb_compare(struct mgb_comparison *out, const struct mgb_side *a
     return status;
 }
 
+/* What would settle a cell that is undecided by itself: as one of many, more. */
+static void undecided_correct(struct mgb_comparison *cell, size_t tested)
+{
+    if (cell->reason != MGB_REASON_WIDE || cell->a.repetitions < 2 || cell->b.repetitions < 2)
+        return;
+    cell->more_repetitions = repetitions_needed(cell, 0.025 / (double)tested);
+    if (cell->more_repetitions == 0)
+        cell->reason = MGB_REASON_EDGE;
+}
+
 enum mgb_status mgb_compare_correct(struct mgb_comparison *cells, size_t count)
 {
     size_t tested = 0;
@@ -237,6 +247,8 @@ enum mgb_status mgb_compare_correct(struct mgb_comparison *cells, size_t count)
     for (size_t i = 0; status == MGB_OK && i < count; i++) {
         struct mgb_comparison *cell = &cells[i];
         cell->p_adjusted = p[i];
+        if (!isnan(p[i]) && cell->verdict == MGB_VERDICT_UNDECIDED)
+            undecided_correct(cell, tested);
         if (isnan(p[i]) || p[i] <= 0.05 || cell->verdict == MGB_VERDICT_UNDECIDED)
             continue;
         cell->verdict = MGB_VERDICT_UNDECIDED;

@@ -309,6 +309,28 @@ static void many_cells_take_back_what_one_alone_decides(void **state)
     assert_true(pair[0].more_repetitions < cells[8].more_repetitions);
 }
 
+/* What is undecided by itself needs more repetitions as one of many than alone. */
+static void many_cells_ask_for_more_repetitions(void **state)
+{
+    (void)state;
+    struct mgb_comparison cells[40];
+    for (int i = 0; i < 40; i++)
+        cells[i] = simulate(calm, 1.2, 5, 5, (uint64_t)i, &usual);
+    cells[8].verdict = MGB_VERDICT_UNDECIDED;
+    cells[8].reason = MGB_REASON_WIDE;
+    cells[8].p = 0.3;
+    cells[8].ratio = 1.05;
+    cells[8].low = 0.98;
+    cells[8].high = 1.125;
+    struct mgb_comparison alone = cells[8];
+    assert_ok(mgb_compare_correct(&alone, 1));
+    assert_ok(mgb_compare_correct(cells, 40));
+    assert_int_equal(cells[8].verdict, MGB_VERDICT_UNDECIDED);
+    assert_int_equal(cells[8].reason, MGB_REASON_WIDE);
+    assert_true(alone.more_repetitions > 0);
+    assert_true(cells[8].more_repetitions > alone.more_repetitions);
+}
+
 static void the_noise_floor_is_what_this_machine_shows(void **state)
 {
     (void)state;
@@ -342,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_side_that_is_not_steady_or_empty_gets_no_verdict),
         cmocka_unit_test(the_second_opinion_says_what_it_cannot_say),
         cmocka_unit_test(many_cells_take_back_what_one_alone_decides),
+        cmocka_unit_test(many_cells_ask_for_more_repetitions),
         cmocka_unit_test(the_noise_floor_is_what_this_machine_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
