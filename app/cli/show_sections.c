@@ -184,11 +184,38 @@ static const char notes_sql[] =
     "SELECT strftime('%Y-%m-%d %H:%M:%S', at_ms / 1000, 'unixepoch') AS at, text FROM note"
     " WHERE run_id = ?1 ORDER BY id";
 
+/* The newest baseline of the same model, machine and backend, as in mgbench runs; and the same towers without exchange. */
+static const char beside_sql[] =
+    "WITH x AS (SELECT s.id, s.global_batch, t.median_ns, m.name, m.options, r.machine_id, "
+    "r.backend"
+    "   FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN model AS m ON m.id = r.model_id"
+    "   JOIN segment_stat AS t ON t.segment_id = s.id WHERE s.id = ?2),"
+    " held AS (SELECT b.name, g.run_id, g.global_batch, coalesce((SELECT avg(u.median_ns)"
+    "     FROM baseline_segment AS k JOIN segment_stat AS u ON u.segment_id = k.segment_id"
+    "    WHERE k.name = b.name), t.median_ns) AS median_ns FROM x, baseline AS b"
+    "   JOIN segment AS g ON g.id = b.segment_id JOIN run AS r ON r.id = g.run_id"
+    "   JOIN model AS m ON m.id = r.model_id JOIN segment_stat AS t ON t.segment_id = g.id"
+    "  WHERE m.name = x.name AND m.options = x.options AND r.machine_id = x.machine_id"
+    "    AND r.backend = x.backend AND ?2 NOT IN (SELECT b.segment_id UNION ALL SELECT segment_id"
+    "     FROM baseline_segment WHERE name = b.name) ORDER BY b.set_ms DESC LIMIT 1)"
+    " SELECT beside.* FROM (SELECT"
+    " (SELECT printf('%.4g of the time an example of baseline %s (run %d: %.4g ms a step)',"
+    "    1.0 * x.median_ns / x.global_batch * held.global_batch / held.median_ns, held.name,"
+    "    held.run_id, held.median_ns / 1e6) FROM x, held WHERE x.median_ns > 0) AS baseline,"
+    " (SELECT printf('%.4g ms, %.3g %% of the step, beside independent towers (run %d: %.4g ms a "
+    "step)',"
+    "    e.exchange_ms, 100 * e.exchange_share, i.run_id, e.independent_step_ms_median)"
+    "   FROM exchange AS e JOIN segment AS i ON i.id = e.independent_segment_id"
+    "  WHERE e.segment_id = ?2) AS exchange) AS beside"
+    "  WHERE baseline IS NOT NULL OR exchange IS NOT NULL";
+
 const struct mgb_show_section mgb_show_sections[] = {
     {"run", "run", MGB_SHOW_WIDE, run_sql, 3},
     {"notes", "notes", MGB_SHOW_PAIRS, notes_sql, 1},
     {"segments", "segments (what follows is of one of them)", MGB_SHOW_TABLE, segments_sql, 1},
     {"figures", "figures, over the timed steps", MGB_SHOW_WIDE, figures_sql, 2},
+    {"beside", "beside other runs (no verdict: mgbench compare gives one)", MGB_SHOW_WIDE,
+     beside_sql, 2},
     {"placement", "placement: as asked, and in effect (- has no meaning here)", MGB_SHOW_TABLE,
      placement_sql, 2},
     {"phases", "phases, ms a step; exposed: nothing else computed meanwhile", MGB_SHOW_TABLE,
