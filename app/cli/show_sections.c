@@ -47,7 +47,8 @@ static const char figures_sql[] =
     " t.mean_ns / 1e6 AS step_ms_mean, t.min_ns / 1e6 AS step_ms_min, t.max_ns / 1e6 AS "
     "step_ms_max,"
     " t.examples * 1e9 / nullif(t.timed_ns, 0) AS examples_per_s,"
-    " CASE t.steady WHEN 1 THEN 'yes' WHEN 0 THEN 'no: ' || replace(coalesce(t.not_steady, ''), 'not steady: ', '') END AS "
+    " CASE t.steady WHEN 1 THEN 'yes' WHEN 0 THEN 'no: ' || replace(coalesce(t.not_steady, ''), "
+    "'not steady: ', '') END AS "
     "steady,"
     " t.drift * 100 AS drift_percent, t.outliers_mild AS outliers_mild,"
     " t.outliers_far AS outliers_far, t.unaccounted_ns / 1e6 AS unaccounted_ms,"
@@ -69,19 +70,22 @@ static const char figures_sql[] =
 #define SETTING(name)                                                                              \
     "SELECT '" name "' AS setting, asked_" name " AS asked, " name " AS in_effect FROM s"
 #define AND_SETTING(name) " UNION ALL " SETTING(name)
+#define YES_NO(value) "CASE " value " WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END"
+#define AND_SWITCH(name)                                                                           \
+    " UNION ALL SELECT '" name "', " YES_NO("asked_" name) ", " YES_NO(name) " FROM s"
 
 static const char placement_sql[] =
     "WITH s AS (SELECT * FROM segment WHERE id = ?2 AND run_id = ?1) SELECT * FROM ("
     "SELECT 'like' AS setting, asked_like AS asked, NULL AS in_effect FROM s UNION ALL "
     "SELECT 'merge_at', asked_merge_at, NULL FROM s" AND_SETTING("strategy") AND_SETTING("gpus")
         AND_SETTING("gpu_list") AND_SETTING("batch_mode") AND_SETTING("batch_per_gpu") AND_SETTING(
-            "global_batch") AND_SETTING("cpu_relocation") AND_SETTING("cpu_merge")
+            "global_batch") AND_SWITCH("cpu_relocation") AND_SWITCH("cpu_merge")
             AND_SETTING("weights_at") AND_SETTING("join_at") AND_SETTING("loss_at") AND_SETTING(
                 "sum_at") AND_SETTING("update_at") AND_SETTING("relocation")
-                AND_SETTING("allreduce") AND_SETTING("bucket_mib") AND_SETTING("overlap")
-                    AND_SETTING("wire_type") AND_SETTING("staged") AND_SETTING("stale") AND_SETTING(
+                AND_SETTING("allreduce") AND_SETTING("bucket_mib") AND_SWITCH("overlap")
+                    AND_SETTING("wire_type") AND_SWITCH("staged") AND_SWITCH("stale") AND_SETTING(
                         "peer_access") AND_SETTING("pinned") AND_SETTING("graph") AND_SETTING("bn")
-                        AND_SETTING("precision") AND_SETTING("recompute") AND_SETTING("logical")
+                        AND_SETTING("precision") AND_SETTING("recompute") AND_SWITCH("logical")
                             AND_SETTING("gpu_memory_bytes") AND_SETTING("threads") AND_SETTING(
                                 "hosts") " UNION ALL SELECT 'gave way', NULL, gave_way FROM s"
                                          ") WHERE asked IS NOT NULL OR in_effect IS NOT NULL";
