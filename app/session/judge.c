@@ -3,6 +3,7 @@
 #include "app/session/judge.h"
 
 #include "db/load.h"
+#include "db/steady.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -15,7 +16,8 @@ struct side_look { /* gathers one side's facts, a row a segment */
     struct mgb_judged_side *side;
     const char *name; /* "A" */
     int64_t machine, model;
-    int64_t oldest, newest; /* runs */
+    int64_t oldest[2], newest[2]; /* of its runs: when the segment began, and the run */
+    bool unjudged; /* of one run it was not judged whether it is steady */
     size_t rows;
     bool mixed_model, mixed_settings;
     char settings[400]; /* of its first run */
@@ -71,6 +73,7 @@ enum {
     FACT_TARGET_MISSED,
     FACT_SETTINGS,
     FACT_THROTTLE,
+    FACT_STARTED,
     FACT_THREADS,
     FACT_GPUS
 };
@@ -94,6 +97,7 @@ static const char facts_sql[] =
     "                  s.precision, s.recompute, s.bn, s.optimizer),"
     "       (SELECT group_concat(DISTINCT throttle) FROM sample"
     "         WHERE segment_id = s.id AND throttle <> ''),"
+    "       s.started_ms,"
     "       CASE r.backend WHEN 'host' THEN s.threads END, s.gpus"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
     "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
@@ -178,13 +182,24 @@ static void remark_note(struct side_look *l, const struct mgb_value *v)
         remark_add(l->out, "run %lld ran out of time before its noise was below its target", run);
 }
 
+/* By the clock, and by their numbers within a millisecond: those of another file came when they came. */
+static bool is_earlier(const int64_t a[2], const int64_t b[2])
+{
+    return a[0] != b[0] ? a[0] < b[0] : a[1] < b[1];
+}
+
 static enum mgb_status facts_take(void *context, const struct mgb_value *v, int count)
 {
     struct side_look *l = context;
     int64_t run = v[FACT_RUN].integer;
     (void)count;
-    l->oldest = l->rows == 0 || run < l->oldest ? run : l->oldest;
-    l->newest = run > l->newest ? run : l->newest;
+    const int64_t began[2] = {mgb_value_int(&v[FACT_STARTED]), run};
+    if (l->rows == 0 || is_earlier(began, l->oldest))
+        memcpy(l->oldest, began, sizeof began);
+    if (l->rows == 0 || is_earlier(l->newest, began))
+        memcpy(l->newest, began, sizeof began);
+    l->unjudged = l->unjudged || (v[FACT_STEADY].kind == MGB_VALUE_NULL &&
+                                  mgb_value_int(&v[FACT_TIMED_STEPS]) > 0);
     if (l->rows++ == 0)
         first_row_keep(l, v);
     else
@@ -233,7 +248,7 @@ static void sides_match(struct mgb_judgement *out, const struct side_look *a,
                    (long long)out->a.threads, out->a.threads == 1 ? "" : "s",
                    (long long)out->b.threads,
                    (long long)(out->a.threads < out->b.threads ? out->a.threads : out->b.threads));
-    bool apart = a->newest < b->oldest || b->newest < a->oldest;
+    bool apart = is_earlier(a->newest, b->oldest) || is_earlier(b->newest, a->oldest);
     if (apart && a->rows > 1 && b->rows > 1 && !out->a.simulated && !out->b.simulated)
         remark_add(out,
                    "the runs of A and B did not take turns: whatever drifted between counts as "
@@ -404,6 +419,21 @@ static void ideal_note(struct mgb_judgement *out)
                    (long long)(out->b.gpus > out->a.gpus ? out->a.gpus : out->b.gpus), gain);
 }
 
+/* A verdict stands though nobody knows whether the steps had settled: that is said. */
+static void unjudged_note(struct mgb_judgement *out, const struct side_look *a,
+                          const struct side_look *b)
+{
+    enum mgb_verdict verdict = out->comparison.verdict;
+    if (*out->refusal || verdict == MGB_VERDICT_UNDECIDED || verdict == MGB_VERDICT_REFUSED)
+        return;
+    const struct side_look *sides[] = {a, b};
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->unjudged && !sides[i]->side->simulated)
+            remark_add(out,
+                       "whether %s was steady is not judged: that takes %d timed steps a run",
+                       sides[i]->name, MGB_STEADY_WINDOW * (MGB_STEADY_AGREEMENTS + 1));
+}
+
 static void verdict_withdraw(struct mgb_comparison *c)
 {
     c->verdict = MGB_VERDICT_REFUSED;
@@ -429,6 +459,7 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
         MGB_TRY(floor_find(out, &floor, reader, &first, &second));
     MGB_TRY(sides_compare(out, reader, a, b, floor));
     ideal_note(out);
+    unjudged_note(out, &first, &second);
     if (*out->refusal)
         verdict_withdraw(&out->comparison);
     return MGB_OK;

@@ -73,6 +73,36 @@ static void the_noise_floor_is_given_or_measured_or_one_percent(void **state)
     mgb_store_close(store);
 }
 
+static void change(const char *path, const char *sql)
+{
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, path, NULL));
+    assert_ok(mgb_sql_run(&store->sql, sql));
+    mgb_store_close(store);
+}
+
+/* Who took turns is told by the clock: runs of a merged file have numbers of their own. */
+static void turns_are_told_by_the_clock(void **state)
+{
+    change(*state, "UPDATE segment SET started_ms = 1000 * id");
+    SAYS(*state, 0, "compare 1,5,9 15,16", "did not take turns");
+    change(*state, "UPDATE segment SET started_ms = 4500 WHERE run_id = 15");
+    struct answer got = answer_get(*state, "compare 1,5,9 15,16");
+    assert_null(strstr(got.out, "did not take turns"));
+    answer_done(&got);
+}
+
+static void a_verdict_of_steps_nobody_judged_says_so(void **state)
+{
+    change(*state, "UPDATE segment_stat SET steady = NULL WHERE segment_id IN (SELECT id FROM "
+                   "segment WHERE run_id IN (1, 5, 9))");
+    SAYS(*state, 0, "compare 1,5,9 tag:after", "  slower",
+         "whether A was steady is not judged: that takes 60 timed steps a run");
+    struct answer got = answer_get(*state, "compare 1,5,9 tag:after");
+    assert_null(strstr(got.out, "whether B was steady"));
+    answer_done(&got);
+}
+
 static void one_repetition_is_undecided_and_says_what_would_settle_it(void **state)
 {
     SAYS(*state, 0, "compare 1 13", "B/A 1.37  undecided",
@@ -327,6 +357,8 @@ int main(void)
         cmocka_unit_test(scripts_can_fail_when_it_is_slower),
         cmocka_unit_test(a_gate_without_a_verdict_is_shut_and_says_what_would_open_it),
         WRITES(the_noise_floor_is_given_or_measured_or_one_percent),
+        WRITES(turns_are_told_by_the_clock),
+        WRITES(a_verdict_of_steps_nobody_judged_says_so),
         cmocka_unit_test(one_repetition_is_undecided_and_says_what_would_settle_it),
         cmocka_unit_test(other_batches_are_compared_by_example),
         cmocka_unit_test(no_verdict_is_given_on_what_cannot_be_trusted),
