@@ -17,7 +17,7 @@ struct side_look { /* gathers one side's facts, a row a segment */
     const char *name; /* "A" */
     int64_t machine, model;
     int64_t oldest[2], newest[2]; /* of its runs: when the segment began, and the run */
-    bool unjudged; /* of one run it was not judged whether it is steady */
+    bool unjudged;                /* of one run it was not judged whether it is steady */
     size_t rows;
     bool mixed_model, mixed_settings;
     char settings[400]; /* of its first run */
@@ -429,8 +429,7 @@ static void unjudged_note(struct mgb_judgement *out, const struct side_look *a,
     const struct side_look *sides[] = {a, b};
     for (int i = 0; i < 2; i++)
         if (sides[i]->unjudged && !sides[i]->side->simulated)
-            remark_add(out,
-                       "whether %s was steady is not judged: that takes %d timed steps a run",
+            remark_add(out, "whether %s was steady is not judged: that takes %d timed steps a run",
                        sides[i]->name, MGB_STEADY_WINDOW * (MGB_STEADY_AGREEMENTS + 1));
 }
 
