@@ -104,7 +104,7 @@ static enum mgb_status child_end(pid_t child, enum mgb_status status)
 
 enum mgb_status mgb_gnuplot_run(int script, int picture, int complaints)
 {
-    pid_t child, ended;
+    pid_t child = 0, ended;
     int state = 0;
     double began = now_s(), most = timeout_s();
     MGB_TRY(child_start(&child, (int[]){script, picture, complaints}));
