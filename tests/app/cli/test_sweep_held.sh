@@ -3,7 +3,7 @@
 export MGBENCH_DB=r.db MGBENCH_CPU_DEVICES=2
 
 cat >many.lua <<LUA
-mgb.sweep{ name = "many", model = $small, batch = 4, steps = 20, warmup = 1, repeats = 2000, grid = { gpus = { 1 } }, backend = "host" }
+mgb.sweep{ name = "many", model = $small, batch = 4, steps = 20, warmup = 1, repeats = 20000, grid = { gpus = { 1 } }, backend = "host" }
 LUA
 sed 's/many/other/' many.lua >other.lua
 cells() {
