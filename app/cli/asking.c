@@ -174,3 +174,14 @@ void mgb_cli_place_write(char *out, size_t size, const char *strategy, const cha
     }
     out[used] = '\0';
 }
+
+const char *mgb_cli_switch_word(const char *name, const char *value)
+{
+    static const char *const names[] = {"cpu_relocation", "cpu_merge",     "overlap",
+                                        "staged",         "stale",         "logical",
+                                        "simulated",      "oversubscribed"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return strcmp(value, "1") == 0 ? "yes" : strcmp(value, "0") == 0 ? "no" : value;
+    return strcmp(value, "true") == 0 ? "yes" : strcmp(value, "false") == 0 ? "no" : value;
+}

@@ -51,4 +51,7 @@ const char *mgb_cli_wrong_text(int64_t wrong);
 void mgb_cli_place_write(char *out, size_t size, const char *strategy, const char *weights_at,
                          const char *join_at, const char *sum_at);
 
+/* The value of a setting: "yes" or "no" where it is one and a file has 1 or 0. */
+const char *mgb_cli_switch_word(const char *name, const char *value);
+
 #endif

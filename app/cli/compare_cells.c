@@ -126,7 +126,7 @@ static enum mgb_status words_take(void *context, const struct mgb_value *v, int 
     return MGB_OK;
 }
 
-/* "cpu_merge=true gpus=2": the grid's values of a run's point. */
+/* "cpu_merge=yes gpus=2": the grid's values of a run's point. */
 static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int64_t run)
 {
     struct mgb_value id = mgb_value_of_int(run);
@@ -134,8 +134,8 @@ static enum mgb_status point_words(char out[160], struct mgb_reader *reader, int
     *out = '\0';
     return mgb_query_run(
         reader,
-        "SELECT group_concat(j.key || '=' || CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN"
-        " 'false' ELSE j.value END, ' ')"
+        "SELECT group_concat(j.key || '=' || CASE j.type WHEN 'true' THEN 'yes' WHEN 'false' THEN"
+        " 'no' ELSE j.value END, ' ')"
         "  FROM (SELECT settings FROM sweep_point WHERE run_id = ? ORDER BY sweep_id DESC LIMIT 1) "
         "AS p"
         "  JOIN json_each(p.settings) AS j",

@@ -114,6 +114,9 @@ static enum mgb_status value_take(struct taking *t, const char *name, const stru
     char *at = row->values[t->side];
     size_t used = strlen(at);
     value_write(text, value);
+    const char *word = mgb_cli_switch_word(name, text);
+    if (word != text)
+        strcpy(text, word);
     if (!used)
         strcpy(at, text);
     else if (!list_has(at, text) && used + 6 < MGB_DIFFER_VALUE)

@@ -1,5 +1,6 @@
 /* Words for placements, and which of them are needed to tell some apart. See plot_cells.h. */
 #include "app/cli/plot_words.h"
+#include "app/cli/asking.h"
 #include <mgb/text.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +133,8 @@ static void dimension_print(FILE *out, const struct plot_cell *cell, enum plot_d
     else if ((int)d == (int)GPU_MEMORY && cell->values[d])
         fprintf(out, "gpu_memory %s", mgb_format_bytes(size, sizeof size, atoll(value)));
     else
-        fprintf(out, "%s %s", detail_names[d - PLOT_FIRST_DETAIL], value);
+        fprintf(out, "%s %s", detail_names[d - PLOT_FIRST_DETAIL],
+                mgb_cli_switch_word(detail_names[d - PLOT_FIRST_DETAIL], value));
 }
 
 /* Whether some two members agree in all of `told` and differ in `d`. */

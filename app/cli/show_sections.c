@@ -67,8 +67,11 @@ static const char figures_sql[] =
     " s.oom_available_bytes " MIB " AS oom_available_MiB"
     "  FROM segment AS s LEFT JOIN segment_stat AS t ON t.segment_id = s.id WHERE s.id = ?2";
 
+#define WORD(value)                                                                                \
+    "CASE " value " WHEN 'true' THEN 'yes' WHEN 'false' THEN 'no' ELSE " value " END"
 #define SETTING(name)                                                                              \
-    "SELECT '" name "' AS setting, asked_" name " AS asked, " name " AS in_effect FROM s"
+    "SELECT '" name                                                                                \
+    "' AS setting, " WORD("asked_" name) " AS asked, " WORD(name) " AS in_effect FROM s"
 #define AND_SETTING(name) " UNION ALL " SETTING(name)
 #define YES_NO(value) "CASE " value " WHEN 1 THEN 'yes' WHEN 0 THEN 'no' END"
 #define AND_SWITCH(name)                                                                           \

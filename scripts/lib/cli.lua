@@ -117,7 +117,7 @@ end
 local function line_print(what, format, ...) print(("%-11s"):format(what) .. format:format(...)) end
 
 local function step_print(r)
-  local ci = r.step_ms.ci95
+  local ci = r.step_ms.ci95[1] ~= r.step_ms.ci95[2] and r.step_ms.ci95 or {} -- equal steps have none
   line_print("step", "%s ms%s, median of %d timed steps%s; %s examples/s", digits(r.step_ms.median),
              ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or " (too few steps for an interval)", r.steps,
              r.step_ms.p95 and ("; p95 %s ms"):format(digits(r.step_ms.p95)) or "", digits(r.examples_per_s or 0))
@@ -252,7 +252,7 @@ local function repetitions_run()
     local result <close> = mgb.run(options)
     rows[i] = row_make(result, columns)
     if form == "text" then
-      local ci = result.step_ms.ci95
+      local ci = result.step_ms.ci95[1] ~= result.step_ms.ci95[2] and result.step_ms.ci95 or {}
       print(("repetition %d of %d: run %s, step %s ms%s, %d timed steps%s"):format(i, repeats, result.run_id or "-",
             digits(result.step_ms.median), ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or "", result.steps,
             result.not_steady and ", " .. result.not_steady or ""))

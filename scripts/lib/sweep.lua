@@ -86,6 +86,7 @@ local function point_text(point, keys)
   local parts = {}
   for _, key in ipairs(keys) do
     local value = rawget(point, key)
+    if type(value) == "boolean" then value = value and "yes" or "no" end -- as tables show it
     if value ~= nil then parts[#parts + 1] = key .. "=" .. host.point_value(value) end
   end
   return table.concat(parts, " ")

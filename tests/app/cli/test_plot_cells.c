@@ -159,7 +159,7 @@ static void what_places_do_not_tell_is_added(void **state)
     segment_put(&s, 12);
     expect_part(state, "placement", "tiny",
                 "weights /gpu:0, merge /cpu:0, outputs, overlap default");
-    expect_part(state, "placement", "tiny", "weights /gpu:0, merge /cpu:0, gradients, overlap 0");
+    expect_part(state, "placement", "tiny", "weights /gpu:0, merge /cpu:0, gradients, overlap no");
 }
 
 static void a_single_placement_is_no_answer(void **state)

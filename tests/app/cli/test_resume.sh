@@ -16,7 +16,7 @@ until_true 30 points_begun
 kill -9 "$(ask 'select pid from run order by id desc' p.db)"
 finished
 same 'exit code' 0 "$code"
-same 'taken from before' 1 "$(grep -c '^Taken from an earlier run: gpus=1 .*; gpus=2 cpu_relocation=false cpu_merge=true; ' "$work/out")"
+same 'taken from before' 1 "$(grep -c '^Taken from an earlier run: gpus=1 .*; gpus=2 cpu_relocation=no cpu_merge=yes; ' "$work/out")"
 same 'weights compared' 1 "$(grep -c '^3 placements on 2 GPUs trained the same weights' "$work/out")"
 same 'crashed row without speed-up' 1 "$(grep -c '^ *2 .* - .*crashed$' "$work/out")"
 same 'what bounds it' 1 "$(grep -c ' it is [a-z]* bound\.$' "$work/out")"

@@ -28,7 +28,7 @@ same 'columns' 'gpus cpu_merge step_ms step_ms_low step_ms_high repetitions exam
     "$(sed -n 1p "$work/out" | xargs)"
 same 'a line a point' '1 yes 3 - ok 2 yes 3 ok 2 no 3 ok ' "$(sed -n '2,4p' "$work/out" |
     awk '{ printf "%s %s %s %s%s ", $1, $2, $6, NR == 1 ? $12 " " : "", $13 }')"
-same 'a line a cell' 9 "$(grep -Ec '^mgbench: sweep grid, cell [1-9] of 9: gpus=[12] cpu_merge=(true|false): ok, [0-9.e-]+ ms a step; [0-9]+ s elapsed, [0-9]+ s left$' "$work/err")"
+same 'a line a cell' 9 "$(grep -Ec '^mgbench: sweep grid, cell [1-9] of 9: gpus=[12] cpu_merge=(yes|no): ok, [0-9.e-]+ ms a step; [0-9]+ s elapsed, [0-9]+ s left$' "$work/err")"
 same 'counted' 'mgbench: 9 cells: 9 ok, 0 out of memory, 0 failed; 0 of them done before' "$(tail -n 1 "$work/err")"
 same 'interleaved' '0/1/2 0/1/2 0/1/2' "$(ask "select group_concat(points, ' ') from (select (select group_concat(point, '/') from
     (select point from sweep_point where repeat = r.repeat order by point)) points from (select distinct repeat from sweep_point

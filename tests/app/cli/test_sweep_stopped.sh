@@ -23,7 +23,7 @@ start sweep fails.lua --dry-run
 finished
 same 'exit code' 1 "$code"
 same 'fits' 'yes,refused,no,refused,yes,refused,no,refused' "$(sed -n '2,9p' "$work/out" | awk '{ print $(NF - 1) }' | paste -sd,)"
-same 'why' 1 "$(grep -c '^  gpus=1 batch=100000 cpu_relocation=false: .*out of memory on /gpu:0' "$work/out")"
+same 'why' 1 "$(grep -c '^  gpus=1 batch=100000 cpu_relocation=no: .*out of memory on /gpu:0' "$work/out")"
 cat >odd.lua <<LUA
 return { name = "odd", model = $small, steps = 6, warmup = 0, batch = 4, backend = "host", repeats = 1, order = "grid",
          optimizer = mgb.sgd{ lr = 1e30 }, grid = { gpus = { 1, 2 } } }

@@ -19,7 +19,7 @@ grep -q ' skew_ms ' "$work/toggles" || fail 61 "no skew: $(cat "$work/toggles")"
 "$MGBENCH" -e "$experiments/placement.lua" --model mnist_cnn --data random --batch 1 --steps 3 >"$work/out" ||
     fail placement "it failed"
 tr '\n' ' ' <"$work/out" |
-    grep -q ' gpus=2 cpu_relocation=false cpu_merge=true:   *computes for .* % of a step, .* for .* %: it is [a-z]* bound\. $' || fail 59 "what bounds it is not said: $(cat "$work/out")"
+    grep -q ' gpus=2 cpu_relocation=no cpu_merge=yes:   *computes for .* % of a step, .* for .* %: it is [a-z]* bound\. $' || fail 59 "what bounds it is not said: $(cat "$work/out")"
 
 # Row 58: the break-even batch is said, whichever way it comes out.
 for against in one merge relocation; do
