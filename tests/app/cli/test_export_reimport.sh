@@ -31,6 +31,17 @@ sqlite3 r.db "INSERT INTO note (run_id, at_ms, text) VALUES (1, 9223372036854775
     (1, 0, 'test', 'e', 2.0, 'ok'), (1, 0, 'test', 'f', NULL, 'nan'), (1, 0, 'test', 'g', NULL, '-inf'),
     (1, 0, 'test', 'h', 123456789.123456789, 'ok'), (1, 0, 'test', 'i', 9007199254740993, 'ok')"
 
+sqlite3 r.db "INSERT INTO duplicate (segment_id, variable, twin, device, bytes, why) VALUES (1, 'a/b', 'a/c', '/gpu:1',
+    1234567, 'said \"twice\", in two' || char(10) || 'lines');
+    INSERT INTO noise_floor (machine_id, backend, measured_ms, floor, comparisons, false_verdicts, settings)
+    VALUES (1, 'host', 1, 0.1 + 0.2, 20, 1, '{\"a\":[1,\"ü\"]}'), (1, 'sim', 2, 1e-300, 3, 0, '{}');
+    INSERT INTO tag (run_id, name) VALUES (1, 'a, b'), (1, '0,5'), (1, 'ü');
+    INSERT INTO baseline (name, segment_id, set_ms) VALUES ('before; \"then\"', 1, 9007199254740993);
+    INSERT INTO baseline_segment (name, segment_id) VALUES ('before; \"then\"', 1);
+    INSERT INTO sweep (name, started_ms, settings) VALUES ('s,1', 5, '{\"grid\":{}}');
+    INSERT INTO sweep_point (sweep_id, point, repeat, run_id, position, settings, settings_digest)
+    VALUES (1, 0, 0, 1, 0, '{\"gpus\":2}', '00ff')" || same 'rows made' yes no
+
 # Rows that are on one side only: none.
 differences() { # table, how a column of the imported one is written
     columns=$(sqlite3 r.db "SELECT group_concat('nullif(\"' || name || '\", '''')', ', ') FROM pragma_table_xinfo('$1')")
@@ -41,10 +52,15 @@ differences() { # table, how a column of the imported one is written
         "SELECT * FROM (SELECT $imported FROM back EXCEPT SELECT $columns FROM r.\"$1\") LIMIT 3"
 }
 
-for table in run_summary step step_device metric note task memory traffic segment segment_stat machine phase_share; do
+# Every table and view there is; those with rows of their own are looked at.
+tables=$(sqlite3 r.db "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name")
+for table in run_summary step step_device metric note task memory traffic segment segment_stat machine phase_share duplicate \
+    noise_floor tag baseline baseline_segment sweep sweep_point scaling exchange placement first_step; do
+    command_line="the file"
+    [ "$(sqlite3 r.db "SELECT count(*) > 0 FROM $table")" = 1 ] || same "rows of $table" some none
+done
+for table in $tables; do
     command_line="export --table $table"
-    rows=$(sqlite3 r.db "SELECT count(*) FROM $table")
-    [ "$rows" -gt 0 ] || same "rows of $table" some none
     german export --table $table --db r.db --out x.csv
     same 'exit code' 0 $?
     # Columns of the same affinity as the table's; a view's have those of its expressions.
