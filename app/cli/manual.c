@@ -20,6 +20,7 @@ static const struct mgb_manual_row runs[] = {
     {"baseline:NAME", "the run that mgbench baseline set gave this name"},
     {"sweep:NAME", "all points of a sweep"},
     {"sweep:NAME/3", "all repetitions of its fourth point, in the order of the grid"},
+    {"sweep:NAME@7", "an older sweep of a name that was defined anew since, by its id"},
     {"1,3,5", "several, with commas: repetitions of one side"},
     {NULL, NULL}};
 

@@ -23,7 +23,7 @@ struct mgb_judged_odd {
 struct mgb_judged_side {
     char model[64], backend[16], machine[64]; /* of its first run; "" without one */
     bool simulated;
-    int64_t global_batch; /* of all its runs; -1: they differ; 0: not known */
+    int64_t global_batch;  /* of all its runs; -1: they differ; 0: not known */
     int64_t threads, gpus; /* of its first run; threads: CPU threads a CPU device, 0 elsewhere */
     size_t repetitions;
     int64_t least_steps, most_steps; /* of its repetitions */
