@@ -196,7 +196,7 @@ static enum mgb_status cells_judge(struct cells *out, struct mgb_reader *reader,
 static void range_add(struct mgb_table *table, double low, double high, bool known)
 {
     char text[90], first[40], second[40];
-    if (!known) {
+    if (!known || !(low < high)) { /* equal steps have none */
         mgb_table_add_empty(table);
         return;
     }
@@ -300,6 +300,16 @@ static enum mgb_status answer_print(const struct cells *cells)
     return MGB_OK;
 }
 
+/* " [low, high]"; "" where there is no interval, as of equal steps. */
+static void interval_write(char out[90], const struct mgb_location *at)
+{
+    char low[40], high[40];
+    *out = '\0';
+    if (at->low_ns < at->high_ns)
+        snprintf(out, 90, " [%s, %s]", mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
+                 mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT));
+}
+
 static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a)
 {
     static const char *const step[] = {"point", "settings", "n",        "B ms",    "B 95 %",
@@ -308,20 +318,18 @@ static enum mgb_status cells_print(const struct cells *cells, const struct mgb_s
                                           "B/A",   "B/A 95 %", "p (Holm)", "verdict",      "more"};
     const struct mgb_judgement *first = &cells->judged[0];
     struct mgb_table *table;
-    char ms[40], low[40], high[40], floor[40];
+    char ms[40], interval[90], floor[40];
     const struct mgb_location *at = &first->comparison.a;
     MGB_TRY(answer_print(cells));
-    mgb_say(stdout, "A: run %lld%s %s on %s%s: %s ms%s [%s, %s] n=%zux%lld\n\n",
-            (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "",
-            cells->base_words, first->a.backend,
-            first->a.simulated                      ? " (simulated)"
-            : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
-                                                    : "",
-            mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT),
-            first->per_example ? "/example" : "",
-            mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
-            mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT), at->repetitions,
-            (long long)first->a.least_steps);
+    interval_write(interval, at);
+    mgb_say(
+        stdout, "A: run %lld%s %s on %s%s: %s ms%s%s n=%zux%lld\n\n", (long long)a->segments[0].run,
+        a->count > 1 ? " and its repetitions," : "", cells->base_words, first->a.backend,
+        first->a.simulated                      ? " (simulated)"
+        : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
+                                                : "",
+        mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT), first->per_example ? "/example" : "",
+        interval, at->repetitions, (long long)first->a.least_steps);
     MGB_TRY(mgb_table_make(&table, 10, first->per_example ? example : step));
     for (size_t i = 0; i < cells->count; i++)
         cell_add(table, cells, i);

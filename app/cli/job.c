@@ -68,7 +68,7 @@ enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
         return mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted");
     words[0] = verb;
     words[1] = job->in->words[0];
-    words[2] = job->in->format == MGB_TABLE_TEXT ? "text" : "rows";
+    words[2] = job->in->format != MGB_TABLE_TEXT ? "rows" : job->in->quiet ? "quiet" : "text";
     for (int i = 0; i < settings->count; i++)
         words[i + 3] = settings->words[i];
     enum mgb_status status = job_run(job, words, settings->count + 3, text, refused);

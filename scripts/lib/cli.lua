@@ -1,8 +1,10 @@
 -- What the commands about a model ask of the script layer. Called with a function that refuses what was typed, a verb, the
--- model, "text" or "rows" for how to print, and the words that app/cli/settings.h describes; a table of options for mgb.run,
+-- model, "text", "quiet" or "rows" for how to print, and the words that app/cli/settings.h describes; a table of options for mgb.run,
 -- mgb.session or mgb.verify is made of them.
 local usage, verb, model_word, form = ...
 local words = { select(5, ...) }
+local quiet = form == "quiet" -- the table as text, and nothing else
+if quiet then form = "text" end
 
 local function number_or_word(text)
   if text == "true" then return true elseif text == "false" then return false end
@@ -116,10 +118,15 @@ end
 
 local function line_print(what, format, ...) print(("%-11s"):format(what) .. format:format(...)) end
 
+-- " [low, high]"; "" where all steps are equal, nil without an interval.
+local function interval_words(ci)
+  return ci[1] and (ci[1] == ci[2] and "" or (" [%s, %s]"):format(digits(ci[1]), digits(ci[2]))) or nil
+end
+
 local function step_print(r)
-  local ci = r.step_ms.ci95[1] ~= r.step_ms.ci95[2] and r.step_ms.ci95 or {} -- equal steps have none
+  local ci = r.step_ms.ci95
   line_print("step", "%s ms%s, median of %d timed steps%s; %s examples/s", digits(r.step_ms.median),
-             ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or " (too few steps for an interval)", r.steps,
+             interval_words(ci) or " (too few steps for an interval)", r.steps,
              r.step_ms.p95 and ("; p95 %s ms"):format(digits(r.step_ms.p95)) or "", digits(r.examples_per_s or 0))
 end
 
@@ -225,7 +232,7 @@ local function once_run()
   local columns = {}
   local row = row_make(result, columns)
   mgb.table({ row }, columns)
-  if form == "text" then result_print(result) end
+  if form == "text" and not quiet then result_print(result) end
 end
 
 -- What all repetitions come to: the mean of their medians, as mgbench compare takes them for one side.
@@ -251,15 +258,14 @@ local function repetitions_run()
   for i = 1, repeats do
     local result <close> = mgb.run(options)
     rows[i] = row_make(result, columns)
-    if form == "text" then
-      local ci = result.step_ms.ci95[1] ~= result.step_ms.ci95[2] and result.step_ms.ci95 or {}
+    if form == "text" and not quiet then
       print(("repetition %d of %d: run %s, step %s ms%s, %d timed steps%s"):format(i, repeats, result.run_id or "-",
-            digits(result.step_ms.median), ci[1] and (" [%s, %s]"):format(digits(ci[1]), digits(ci[2])) or "", result.steps,
+            digits(result.step_ms.median), interval_words(result.step_ms.ci95) or "", result.steps,
             result.not_steady and ", " .. result.not_steady or ""))
       io.stdout:flush()
     end
   end
-  if form == "text" then side_print(rows) else mgb.table(rows, columns) end
+  if form == "text" and not quiet then side_print(rows) else mgb.table(rows, columns) end
 end
 
 if repeats > 1 then repetitions_run() else once_run() end

@@ -92,6 +92,15 @@ same 'exit code' 4 "$code"
 same 'the side that had opened' error "$(ask 'SELECT outcome FROM run ORDER BY id DESC LIMIT 1')"
 same 'with why' 1 "$(ask "SELECT message LIKE '%gpus%' AS said FROM run ORDER BY id DESC LIMIT 1")"
 
+# Quiet: the table, and what its devices are.
+# shellcheck disable=SC2086
+mgbench $tiny --steps 5 --warmup 2 --quiet >"$work/out" 2>"$work/err"
+code=$?
+command_line='run --quiet'
+same 'exit code' 0 "$code"
+same 'lines' 'run 1 (backend' "$(awk 'NR == 2 { $1 = 1 } { print $1 }' "$work/out" | xargs)"
+same 'standard error' '' "$(cat "$work/err")"
+
 # Repetitions: runs of their own with one tag, which a comparison takes for one side.
 for side in before after; do
     # shellcheck disable=SC2086
