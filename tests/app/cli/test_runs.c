@@ -119,7 +119,8 @@ static void show_tells_a_run_whole(void **state)
     SAYS(*state, 0, "show 17", "beside other runs",
          "baseline                0.5503 of the time an example of baseline ");
     SAYS(*state, 0, "show 3",
-         "exchange                14.9 ms, 13.5 % of the step, beside independent towers (run 12: 95.05 ");
+         "exchange                14.9 ms, 13.5 % of the step, beside independent towers (run 12: "
+         "95.05 ");
     SAYS(*state, 0, "show 17", "dense_1/kernel", "the builder made it once a tower");
     SAYS(*state, 0, "show 19", "oom_needed_MiB          2", "outcome                 oom");
     SAYS(*state, 0, "show 5", "sweep:placement/0, repetition 1");
