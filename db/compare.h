@@ -9,7 +9,7 @@
 
 #include <mgb/status.h>
 
-#define MGB_COMPARE_FLOOR 0.01 /* noise floor where no A/A check measured a larger one */
+#define MGB_COMPARE_FLOOR 0.01     /* noise floor where no A/A check measured a larger one */
 #define MGB_COMPARE_FLOOR_MOST 0.1 /* a floor above it hides what people look for */
 enum {
     MGB_COMPARE_FLOOR_LEAST = 10, /* comparisons that a floor which counts is of */

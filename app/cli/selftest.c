@@ -33,8 +33,8 @@ struct selftest {
     struct mgb_busy begin;
     int busy_percent; /* at its worst */
     bool quick;
-    bool keep;        /* store what it comes to, whatever that is worth */
-    char doubt[200];  /* why it is not stored; "" */
+    bool keep;       /* store what it comes to, whatever that is worth */
+    char doubt[200]; /* why it is not stored; "" */
 };
 
 static bool is_simulated(const struct selftest *t)
@@ -282,7 +282,8 @@ static void text_show(const struct selftest *t, const char *database)
     if (is_stored(t))
         printf("stored in       %s; compare and sweep go by it\n", database);
     else
-        puts("not stored      measure again on an idle machine, without --quick, or store it with --keep");
+        puts("not stored      measure again on an idle machine, without --quick, or store it with "
+             "--keep");
     if (t->refused > 0)
         printf("in %d of them step times never settled, so that no verdict is given: the machine "
                "is not quiet\n",
