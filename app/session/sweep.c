@@ -133,6 +133,8 @@ static const char find_sql[] =
     "   AND (r.outcome IN ('ok', 'oom')"
     "        OR (r.outcome = 'error' AND r.message LIKE 'loss is not finite%')"
     "        OR (r.outcome IN ('crashed', 'timeout') AND ?4 AND s.started_ms >= ?5))"
+    "   AND NOT EXISTS (SELECT 1 FROM segment AS g JOIN segment_stat AS t ON t.segment_id = g.id"
+    "                    WHERE g.run_id = r.id AND t.replicas_agree = 0)"
     "   AND r.log_complete IS NOT 0 AND (NOT ?6 OR s.started_ms >= ?5)"
     "   AND (?7 IS NULL OR r.backend IN (?7, 'auto'))"
     "   AND (r.simulated OR (m.cpu IS ?8 AND m.threads IS ?9))"

@@ -59,4 +59,15 @@ for again in false true; do
     same 'table' 'model outcome|small ok|small{units=5} ok' "$(sed -n '1,3p' "$work/out" | tr -s ' ' | sed 's/ *$//' | paste -sd '|')"
     same 'row' "small{units=5} $again" "$(tail -n 1 "$work/out" | tr '\t' ' ')"
 done
+
+# A cell whose replicas differed was no training of what was asked for: it is not done.
+if command -v sqlite3 >/dev/null; then
+    command_line='resumed after replicas that differed'
+    runs=$(ask 'select count(*) from run')
+    sqlite3 r.db "UPDATE segment_stat SET replicas_agree = 0 WHERE segment_id = 1"
+    start --quiet sweep optimizer.lua
+    finished
+    same 'exit code' 0 "$code"
+    same 'one run again' $((runs + 1)) "$(ask 'select count(*) from run')"
+fi
 finish
