@@ -161,6 +161,8 @@ local function place_value(place, y)
     if judged and judged.step_ms then return judged.step_ms, judged.low_ms, judged.high_ms end
   end
   if count == 1 then return sum end
+  local over = first.over -- what tables show of the point: a rate is that of its step, no mean of rates
+  if type(over) == "table" and type(over[y]) == "number" then return over[y], low, high end
   return sum / count, low, high
 end
 
