@@ -71,7 +71,7 @@ static void constant_times_are_a_result_without_a_warning(void **state)
 
 static void a_run_throttled_throughout_is_shown_and_flagged(void **state)
 {
-    SAYS(*state, 0, "runs --csv", "3,3,1,", ",10,10,10,6400,80,true,", ",true,ok,");
+    SAYS(*state, 0, "runs --csv", "3,3,1,", ",10,10,10,6400,80,true,", ",true,0,,ok,");
     SAYS(*state, 0, "runs", "ok, throttled");
     SAYS(*state, 0, "show 2", "step_ms_median          10", "steps                   80",
          "thermal");
