@@ -110,7 +110,6 @@ static enum mgb_status point_take(void *context, const struct mgb_value *v, int 
     COPY(p->group, &v[0]);
     COPY(p->variation, &v[1]);
     COPY(p->strategy, &v[2]);
-    COPY(p->strategy, &v[2]);
     COPY(p->backend, &v[7]);
     COPY(p->model, &v[8]);
     COPY(p->machine, &v[9]);
