@@ -3,8 +3,8 @@
 
 const struct mgb_manual_row mgb_manual_exit_codes[] = {
     {"0", "done"},
-    {"1", "a run or script failed, out of memory included; a results file is damaged or of another "
-          "program"},
+    {"1", "a run or script failed, out of memory included; no verdict where one was asked for; a "
+          "results file is damaged or of another program"},
     {"2", "wrong words or options, or a script that cannot be read"},
     {"3", "slower, of mgbench compare --fail-if-slower"},
     {"4", "hardware, configuration, file or run that is not there"},
@@ -17,11 +17,11 @@ static const struct mgb_manual_row runs[] = {
     {"last", "the newest run"},
     {"last~1", "the one before it"},
     {"tag:NAME", "all runs with this tag, as repetitions of one side"},
-    {"baseline:NAME", "the run that mgbench baseline set gave this name"},
+    {"baseline:NAME", "the run, or runs, that mgbench baseline set gave this name"},
     {"sweep:NAME", "all points of a sweep"},
     {"sweep:NAME/3", "all repetitions of its fourth point, in the order of the grid"},
     {"sweep:NAME@7", "an older sweep of a name that was defined anew since, by its id"},
-    {"1,3,5", "several, with commas: repetitions of one side"},
+    {"1,3,5 or 5-9", "several: repetitions of one side"},
     {NULL, NULL}};
 
 static const struct mgb_manual_row environment[] = {
