@@ -258,9 +258,8 @@ static enum mgb_status baseline_choose(struct chooser *c, const char *name)
  * count as one: a definition. That is the one of row ?3, or for -1 the newest that has points. Of a point the newest kind of
  * measurement counts (its digest), and of each of its repetitions the newest run that came to an end. */
 #define DEFINITIONS                                                                                \
-    "WITH defined AS (SELECT w.id, w.name, json_array(json_extract(w.settings, '$.grid'),"         \
-    "        json_extract(w.settings, '$.common')) AS definition FROM sweep AS w WHERE w.name = "  \
-    "?1"                                                                                           \
+    "WITH defined AS (SELECT w.id, w.name, " MGB_SELECT_DEFINITION " AS definition"                \
+    "        FROM sweep AS w WHERE w.name = ?1"                                                    \
     "        AND EXISTS (SELECT 1 FROM sweep_point WHERE sweep_id = w.id)),"                       \
     " wanted AS (SELECT definition FROM defined WHERE ?3 < 0 OR id = ?3 ORDER BY id DESC LIMIT "   \
     "1),"                                                                                          \

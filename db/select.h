@@ -19,6 +19,10 @@
     "12, 5-9, 12.2, last, last~1, tag:NAME, baseline:NAME, sweep:NAME, sweep:NAME/3 or "           \
     "sweep:NAME@ID"
 
+/* SQL: what makes rows `w` of sweep one definition: the grid and what is common to all points. */
+#define MGB_SELECT_DEFINITION                                                                      \
+    "json_array(json_extract(w.settings, '$.grid'), json_extract(w.settings, '$.common'))"
+
 struct mgb_selected {
     int64_t run;
     int64_t segment; /* the last one with figures, else the last; 0: the run has none */

@@ -19,9 +19,9 @@ static const char run_sql[] =
     " (SELECT group_concat(DISTINCT b.name) FROM (SELECT name, segment_id FROM baseline UNION ALL"
     "    SELECT name, segment_id FROM baseline_segment) AS b"
     "    JOIN segment AS g ON g.id = b.segment_id WHERE g.run_id = r.id) AS baselines,"
-    " (SELECT group_concat('sweep:' || w.name || '/' || p.point || ', repetition ' || p.repeat, '; "
-    "')"
-    "    FROM sweep_point AS p JOIN sweep AS w ON w.id = p.sweep_id WHERE p.run_id = r.id) AS "
+    " (SELECT group_concat(place, '; ') FROM (SELECT DISTINCT"
+    "    'sweep:' || w.name || '/' || p.point || ', repetition ' || p.repeat AS place"
+    "    FROM sweep_point AS p JOIN sweep AS w ON w.id = p.sweep_id WHERE p.run_id = r.id)) AS "
     "\"point of\""
     "  FROM run AS r JOIN model AS m ON m.id = r.model_id JOIN machine AS h ON h.id = r.machine_id"
     "  LEFT JOIN segment AS s ON s.id = ?2 WHERE r.id = ?1";

@@ -46,7 +46,8 @@ struct script_services {
     enum mgb_status (*figures)(struct script_session *session, struct script_figures *out);
 
     /* Sweeps: is this point stored as done (finished or out of memory; crashed too when this process is a restart after a
-     * crash)? Gives its figures. */
+     * crash)? Gives its figures, and enters the run as a point of the sweep as it is defined now, where that can be stored.
+     * Finishing a sweep that stored nothing does nothing. */
     enum mgb_status (*sweep_find)(void *context, bool *found, struct script_figures *out,
                                   const struct script_point *point);
     enum mgb_status (*sweep_finish)(void *context, const char *sweep);

@@ -26,6 +26,7 @@ void mgb_hub_close(struct mgb_hub *hub)
     while (hub->sweeps) {
         struct mgb_hub_sweep *next = hub->sweeps->next;
         free(hub->sweeps->name);
+        free(hub->sweeps->settings);
         free(hub->sweeps);
         hub->sweeps = next;
     }

@@ -24,12 +24,13 @@ struct mgb_hub {
     bool crowded;                     /* too many towers for the cores: told */
     char file_warning[256];           /* what was told last of the results file */
     bool stop_told;                   /* that recording has stopped */
+    bool enter_refused;               /* points found done cannot be entered */
     bool held;                        /* the results file, for a sweep */
     char cell[200];                   /* the line of progress that a script last gave */
     const char *automatic;            /* the backend that "auto" is here; NULL: not known yet */
     struct mgb_hub_sweep {
-        char *name;
-        int64_t id;
+        char *name, *settings; /* owned: a definition */
+        int64_t id;            /* 0: not stored */
         struct mgb_hub_sweep *next;
     } * sweeps;
 };

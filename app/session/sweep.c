@@ -1,5 +1,6 @@
 /* Points of a sweep: found again by the digest of everything that makes them the same. */
 #include "app/session/rows.h"
+#include "db/select.h"
 #include <mgb/preview.h>
 
 #include <math.h>
@@ -7,29 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mgb_status sweep_id(struct mgb_hub *hub, int64_t *id, const struct script_point *point)
+/* Its entry among the hub's, one for each definition; made when there is none, NULL: memory is exhausted. */
+static struct mgb_hub_sweep *sweep_entry(struct mgb_hub *hub, const struct script_point *point)
 {
     for (struct mgb_hub_sweep *sweep = hub->sweeps; sweep; sweep = sweep->next)
-        if (strcmp(sweep->name, point->sweep) == 0) {
-            *id = sweep->id;
-            return MGB_OK;
-        }
+        if (strcmp(sweep->name, point->sweep) == 0 &&
+            strcmp(sweep->settings, point->sweep_settings) == 0)
+            return sweep;
     struct mgb_hub_sweep *sweep = calloc(1, sizeof *sweep);
-    char *name = strdup(point->sweep);
-    if (!sweep || !name) {
+    char *name = strdup(point->sweep), *settings = strdup(point->sweep_settings);
+    if (!sweep || !name || !settings) {
         free(sweep);
         free(name);
-        return mgb_fail(MGB_NO_MEMORY, "sweep '%s': memory is exhausted", point->sweep);
+        free(settings);
+        return NULL;
     }
-    *sweep = (struct mgb_hub_sweep){.name = name, .next = hub->sweeps};
+    *sweep = (struct mgb_hub_sweep){.name = name, .settings = settings, .next = hub->sweeps};
     hub->sweeps = sweep;
+    return sweep;
+}
+
+static enum mgb_status sweep_id(struct mgb_hub *hub, int64_t *id, const struct script_point *point)
+{
+    struct mgb_hub_sweep *sweep = sweep_entry(hub, point);
+    if (!sweep)
+        return mgb_fail(MGB_NO_MEMORY, "sweep '%s': memory is exhausted", point->sweep);
     struct mgb_record_sweep row = {.name = point->sweep,
                                    .script = hub->options.script,
                                    .script_digest = hub->options.script_digest,
                                    .settings = point->sweep_settings};
     if (point->order_seed >= 0)
         row.order_seed = MGB_KNOWN_INT(point->order_seed);
-    MGB_TRY(mgb_recorder_begin_sweep(&sweep->id, hub->recorder, &row));
+    if (!sweep->id) /* not begun, or not stored then */
+        MGB_TRY(mgb_recorder_begin_sweep(&sweep->id, hub->recorder, &row));
     *id = sweep->id;
     return MGB_OK;
 }
@@ -132,10 +143,10 @@ static const char find_sql[] =
     " WHERE s.name = ?1 AND p.settings_digest = ?2 AND p.repeat = ?3"
     "   AND (r.outcome IN ('ok', 'oom')"
     "        OR (r.outcome = 'error' AND r.message LIKE 'loss is not finite%')"
-    "        OR (r.outcome IN ('crashed', 'timeout') AND ?4 AND s.started_ms >= ?5))"
+    "        OR (r.outcome IN ('crashed', 'timeout') AND ?4 AND r.started_ms >= ?5))"
     "   AND NOT EXISTS (SELECT 1 FROM segment AS g JOIN segment_stat AS t ON t.segment_id = g.id"
     "                    WHERE g.run_id = r.id AND t.replicas_agree = 0)"
-    "   AND r.log_complete IS NOT 0 AND (NOT ?6 OR s.started_ms >= ?5)"
+    "   AND r.log_complete IS NOT 0 AND (NOT ?6 OR r.started_ms >= ?5)"
     "   AND (?7 IS NULL OR r.backend IN (?7, 'auto'))"
     "   AND (r.simulated OR (m.cpu IS ?8 AND m.threads IS ?9))"
     " ORDER BY p.run_id DESC, v.segment_id DESC LIMIT 1";
@@ -170,6 +181,45 @@ static bool schema_raise(struct mgb_hub *hub)
     return true;
 }
 
+static enum mgb_status keep_there(void *context, const struct mgb_value *v, int count)
+{
+    bool *there = context;
+    (void)count;
+    *there = v[0].integer != 0;
+    return MGB_OK;
+}
+
+/* Whether the run is entered as this point of the sweep as it is defined now. */
+static enum mgb_status point_there(bool *there, struct mgb_reader *reader,
+                                   const struct script_point *point, int64_t run)
+{
+    static const char sql[] =
+        "SELECT EXISTS (SELECT 1 FROM sweep_point AS p JOIN sweep AS w ON w.id = p.sweep_id"
+        "  WHERE p.run_id = ?1 AND p.point = ?2 AND p.repeat = ?3 AND w.name = ?4"
+        "    AND " MGB_SELECT_DEFINITION " = (SELECT " MGB_SELECT_DEFINITION
+        " FROM (SELECT ?5 AS settings) AS w))";
+    const struct mgb_value parameters[] = {
+        mgb_value_of_int(run), mgb_value_of_int(point->point), mgb_value_of_int(point->repeat),
+        mgb_value_of_text(point->sweep), mgb_value_of_text(point->sweep_settings)};
+    struct mgb_query_sink sink = {there, NULL, keep_there};
+    return mgb_query_run(reader, sql, parameters, 5, &sink);
+}
+
+/* A cell that was done under another grid belongs to this one too. Where the file cannot be written nothing is lost but
+ * that: the figures are there, and it is not tried again. */
+static void point_enter(struct mgb_hub *hub, struct mgb_reader *reader,
+                        const struct script_point *point, int64_t run)
+{
+    bool there = true;
+    struct mgb_recorder *recorder;
+    if (point->dry || hub->enter_refused || point_there(&there, reader, point, run) != MGB_OK ||
+        there)
+        return;
+    if (mgb_hub_recorder(hub, &recorder) != MGB_OK ||
+        mgb_hub_sweep_point(hub, run, point) != MGB_OK)
+        hub->enter_refused = true;
+}
+
 enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_figures *out,
                                    const struct script_point *point)
 {
@@ -187,5 +237,7 @@ enum mgb_status mgb_hub_sweep_find(void *context, bool *found, struct script_fig
     struct found_row row = {false, out};
     MGB_TRY(found_read(hub, reader, &row, point));
     *found = row.found;
+    if (row.found)
+        point_enter(hub, reader, point, out->run_id);
     return MGB_OK;
 }

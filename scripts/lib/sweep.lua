@@ -270,7 +270,7 @@ function mgb.sweep(options)
   end
   host.progress("")
   host.restartable(nil)
-  if w.done > 0 then host.sweep_finish(w.name) end
+  host.sweep_finish(w.name)
   host.rows_compare(rows, w.keys, o.baseline, w.repeats)
   cell_tell(w, "sweep ends", "", position)
   return rows

@@ -66,6 +66,58 @@ mgbench --quiet sweep ordered.lua --fresh >/dev/null
 same 'grid order' '0.0 1.0 2.0 0.1 1.1 2.1' "$(order_of)"
 same 'no seed' '' "$(ask 'select order_seed from sweep order by id desc')"
 
+# A grid that grew is defined anew, and has the cells that were done before too, entered once: nothing is entered by going on
+# with it, nor on paper, nor where the file cannot be written.
+cat >grown.lua <<LUA
+return { name = "g", model = $small, batch = 4, steps = 12, warmup = 1, repeats = 1, backend = "host", grid = { gpus = { 1, 2 } } }
+LUA
+sed 's/1, 2 }/1, 2, 3 }/' grown.lua >grown3.lua
+sed 's/repeats = 1/repeats = 2/' grown3.lua >repeated.lua
+sed 's/1, 2 }/3, 1 }/' grown.lua >fewer.lua
+entered() { ask "select count(distinct run_id) || ' runs, ' || count(*) || ' points, ' || count(distinct sweep_id) || ' sweeps'
+    from sweep_point" g.db | tr -d '"'; }
+command_line='a grid that grows'
+for step in 'grown|2 runs, 2 points, 1 sweeps' 'grown3 --dry-run|2 runs, 2 points, 1 sweeps' 'grown3|3 runs, 5 points, 2 sweeps' \
+    'grown3|3 runs, 5 points, 2 sweeps' 'grown|3 runs, 5 points, 2 sweeps'; do
+    words=${step%%|*}
+    # shellcheck disable=SC2086
+    mgbench --quiet sweep "${words%% *}.lua" ${words#"${words%% *}"} --db g.db >"$work/out" 2>"$work/err"
+    same "exit code of $words" 0 $?
+    same "entered after $words" "${step#*|}" "$(entered)"
+done
+same 'a point of before' 1 "$(mgbench show sweep:g/0 --db g.db | grep -c '^ *point of  *sweep:g/0, repetition 0$')"
+same 'its run' "$(ask "select run_id from sweep_point where sweep_id = 1 and point = 0" g.db)" \
+    "$(ask "select run_id from sweep_point where sweep_id = 2 and point = 0" g.db)"
+same 'all are compared' '1 2 3' "$(mgbench compare sweep:g --db g.db | grep -o 'gpus=[123]' | cut -d= -f2 | sort -u | xargs)"
+same 'all ended' 2 "$(ask 'select count(finished_ms) from sweep' g.db)"
+command_line='repetitions that grow'
+for step in 'one more each' 'gone on with'; do
+    mgbench --quiet sweep repeated.lua --db g.db >"$work/out" 2>"$work/err"
+    same "exit code, $step" 0 $?
+    same "points, $step" '0.0 0.1 1.0 1.1 2.0 2.1' "$(ask "select group_concat(point || '.' || repeat, ' ') from (select point, repeat
+        from sweep_point where sweep_id > 1 order by 1, 2)" g.db)"
+done
+command_line='a grid of cells that were all done'
+mgbench --quiet seal g.db >/dev/null
+cp g.db lent.db
+chmod 0755 "$work" "$work/here"
+chmod 0444 lent.db
+as_reader() { # root may always write, and becomes another one
+    if [ "$(id -u)" -eq 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$MGBENCH" "$@"; else mgbench "$@"; fi
+}
+if as_reader query 'select 1' --db lent.db >"$work/out" 2>&1; then
+    as_reader --quiet sweep fewer.lua --db lent.db >"$work/out" 2>"$work/err"
+    same 'exit code, read only' 0 $?
+    same 'nothing told' '' "$(cat "$work/err")"
+    same 'both in the table' '3 1' "$(sed -n '2,3s/^ *\([0-9]\) .*/\1/p' "$work/out" | xargs)"
+    same 'not entered' "$(ask 'select max(sweep_id) from sweep_point' g.db)" "$(ask 'select max(sweep_id) from sweep_point' lent.db)"
+fi
+mgbench --quiet sweep fewer.lua --db g.db >"$work/out" 2>"$work/err"
+same 'exit code' 0 $?
+same 'no run' 6 "$(ask 'select count(*) from run' g.db)"
+same 'entered' '0 3/1 1' "$(ask "select group_concat(p, '/') from (select point || ' ' || gpus as p from sweep_point as p join segment as s
+    on s.run_id = p.run_id where sweep_id = (select max(id) from sweep) order by 1)" g.db)"
+
 # What is no sweep, and what a dry run is for.
 echo 'local x = 1' >none.lua
 expect 2 '' "mgbench: 'none.lua' is no sweep: it calls no mgb.sweep and gives back no table { name =, model =, grid = }; a script is run by mgbench -e" \

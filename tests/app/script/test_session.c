@@ -468,7 +468,7 @@ static void a_sweep_takes_finished_points_from_the_store(void **state)
               "assert(rows[2].run_id == 7 and rows[2].resumed and rows[2].step_ms.median == 2)\n"
               "assert(rows[2].speedup == 2 and rows[2].efficiency == 1 and rows[1].speedup == 1 "
               "and rows[1].baseline)",
-        NULL, "at (end)\n");
+        NULL, "at (end)\nfinished s\n");
     assert_int_equal(notes.opened, 0);
 }
 
