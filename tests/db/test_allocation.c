@@ -7,6 +7,7 @@
 #include "db/recorder.h"
 #include "tests/support/database.h"
 #include "tests/support/faulty_vfs.h"
+#include "tests/support/draws.h"
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -155,7 +156,7 @@ static void file_check(const char *path, int64_t acknowledged)
 
 static void recorder_allocations_fail(const char *path, bool for_good, bool new_file)
 {
-    bool all = getenv("MGB_LONG") != NULL;
+    bool all = draw_long();
     int lives = 0;
     sqlite3_int64 kept = sqlite3_memory_used();
     for (long long at = 1;; at += all ? 1 : 1 + at / DENSITY) {
@@ -201,7 +202,7 @@ static enum mgb_status row_ignore(void *context, const struct mgb_value *values,
 
 static void allocations_of_a_reader_fail(void **state)
 {
-    bool all = getenv("MGB_LONG") != NULL, failed = true;
+    bool all = draw_long(), failed = true;
     sqlite3_int64 kept = sqlite3_memory_used();
     struct mgb_query_sink sink = {.row = row_ignore};
     assert_int_equal(life_lead(*state), STEPS);

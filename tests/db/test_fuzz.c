@@ -14,6 +14,7 @@
 #include "tests/support/database.h"
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/mutate.h"
+#include "tests/support/draws.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,7 +275,7 @@ static void damaged_files_end_in_a_status(void **state)
     static unsigned char sound[ROOM], damaged[ROOM];
     const char *only = getenv("MGB_FUZZ_SEED"), *path = *state;
     int asked = 0, used = 0;
-    unsigned more = getenv("MGB_LONG") ? 10 : 1;
+    unsigned more = draw_long() ? 10 : 1;
     uint64_t seed = only ? strtoull(only, NULL, 10) : 1,
              end = only ? seed + 1 : (uint64_t)CASES * more + 1;
     sound_file_make(path);

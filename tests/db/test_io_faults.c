@@ -7,6 +7,7 @@
 #include "db/recorder.h"
 #include "tests/support/database.h"
 #include "tests/support/faulty_vfs.h"
+#include "tests/support/draws.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static void file_make(const char *path, const struct fault *fault)
 
 static void calls_fail(const char *path, const struct fault *fault, bool new_file)
 {
-    bool all = getenv("MGB_LONG") != NULL;
+    bool all = draw_long();
     int64_t lives = 0, refused = 0;
     for (int64_t at = 1;; at += all ? 1 : 1 + at / DENSITY) {
         struct life life;

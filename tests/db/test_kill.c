@@ -5,6 +5,7 @@
 #include "db/query.h"
 #include "db/recorder.h"
 #include "tests/support/database.h"
+#include "tests/support/draws.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static void no_acknowledged_step_is_lost(void **state)
 
 int main(int argc, char **argv)
 {
-    if (getenv("MGB_LONG") || (argc > 1 && strcmp(argv[1], "--long") == 0))
+    if (draw_long() || (argc > 1 && strcmp(argv[1], "--long") == 0))
         kills = 200;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_acknowledged_step_is_lost, database_setup,

@@ -9,6 +9,7 @@
 #include "tests/support/child.h"
 #include "tests/support/database.h"
 #include "tests/support/faulty_vfs.h"
+#include "tests/support/draws.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,7 +314,7 @@ static int shell_main(struct child *parent, void *context)
 /* By number of commits, in the long form by time. */
 static void steps_write(struct crowd *crowd, struct mgb_recorder *recorder, int64_t segment)
 {
-    bool is_long = getenv("MGB_LONG") != NULL;
+    bool is_long = draw_long();
     time_t end = time(NULL) + 600;
     for (int64_t i = 0; is_long ? time(NULL) < end : i < 3000; i++) {
         struct mgb_record step = database_step(segment, i);

@@ -7,6 +7,7 @@
 #include "db/store_private.h"
 #include "tests/support/database.h"
 #include "tests/support/power_cut.h"
+#include "tests/support/draws.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static void cuts_try(const char *path, const struct mgb_store_options *options)
     (void)faulty_log(&count);
     print_message("%d commits, %d writes\n", story.count, (int)count);
     assert_true(count > 300);
-    if (getenv("MGB_LONG")) {
+    if (draw_long()) {
         for (size_t at = 0; at <= count; at++)
             for (int mode = 0; mode < POWER_CUT_MODES; mode++)
                 cut_try(&story, copy, at, (enum power_cut_mode)mode, wal);

@@ -5,6 +5,7 @@
 #include "tests/support/model.h"
 #include "tests/support/random_model.h"
 #include "tests/support/training.h"
+#include "tests/support/draws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static void gradients_of_bare_variables_are_slopes(void **state)
 static void gradients_are_slopes_on_one_tower(void **state)
 {
     (void)state;
-    int models = getenv("MGB_LONG") ? 200 : 24;
+    int models = draw_long() ? 200 : 24;
     for (int seed = 0; seed < models; seed++)
         model_check((uint64_t)seed, "gpus=1 global_batch=5");
 }
