@@ -142,7 +142,7 @@ static void calls_fail(const char *path, const struct fault *fault, bool new_fil
     }
     print_message("%s, %s file: %d lives, %d of them not opened\n", fault->name,
                   new_file ? "new" : "older", (int)lives, (int)refused);
-    assert_true(lives > 2);
+    assert_true(lives > 1); /* some call failed */
 }
 
 static void every_call_fails_once(const char *path, const struct fault *fault)
