@@ -53,21 +53,22 @@ mgbench --quiet --backend host -e sweep.lua >out 2>err
 same 'exit code' 0 "$?"
 has 'mgb.plot' out 'Step time by cpu_merge: least, CPU devices (backend host)'
 has 'mgb.plot' out 'cpu_merge yes'
-has 'mgb.plot' out '  cpu_relocation no  #'
+has 'mgb.plot' out '  cpu_relocation no  '
 
 plot 0 placement sweep:places
 has placement out 'Step time by placement: least on '
 has placement out 'Lower is better.'
 has placement out '8 timed steps.'
-has placement out 'weights /cpu:0, merge /gpu:0 #'
+has placement out 'weights /cpu:0, merge /gpu:0 '
 plot 0 scaling sweep:counts
-has scaling out 'Weak scaling, batch per GPU 8. 2 GPUs give '
+has scaling out 'Weak scaling, batch per GPU 8. '
+has scaling out 'Efficiency, weak'
 plot 0 batch sweep:edge
 has batch out '| 1048576: out of memory: 2 GPUs'
 plot 0 memory sweep:places/0
 has memory out '/gpu:1 measured ='
 plot 0 phases sweep:places
-has phases out '/gpu:0 computes '
+has phases out ' computes '
 plot 4 scaling sweep:places
 has missing err 'mgbench -e scaling.lua --model least --gpus 1,2,4'
 plot 4 placement sweep:none
