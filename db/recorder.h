@@ -82,7 +82,5 @@ enum mgb_status mgb_recorder_put_sweep_point(struct mgb_recorder *recorder,
                                              const struct mgb_record_sweep_point *record);
 enum mgb_status mgb_recorder_put_note(struct mgb_recorder *recorder, int64_t run, const char *text);
 enum mgb_status mgb_recorder_put_tag(struct mgb_recorder *recorder, int64_t run, const char *name);
-enum mgb_status mgb_recorder_set_baseline(struct mgb_recorder *recorder, const char *name,
-                                          int64_t segment);
 
 #endif

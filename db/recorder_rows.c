@@ -239,17 +239,3 @@ enum mgb_status mgb_recorder_put_tag(struct mgb_recorder *recorder, int64_t run,
     struct mgb_request request = {.id = run, .text = name};
     return mgb_recorder_call(recorder, put_tag, &request, MGB_REQUEST_RECORDING);
 }
-
-static enum mgb_status set_baseline(struct mgb_store *store, const struct mgb_request *request)
-{
-    return mgb_store_set_baseline(store, request->text, request->id);
-}
-
-enum mgb_status mgb_recorder_set_baseline(struct mgb_recorder *recorder, const char *name,
-                                          int64_t segment)
-{
-    if (segment == 0)
-        return MGB_OK;
-    struct mgb_request request = {.id = segment, .text = name};
-    return mgb_recorder_call(recorder, set_baseline, &request, MGB_REQUEST_RECORDING);
-}

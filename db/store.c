@@ -149,11 +149,6 @@ void mgb_store_close(struct mgb_store *store)
     (void)mgb_fail(MGB_OK, "%s", message);
 }
 
-const char *mgb_store_path(const struct mgb_store *store)
-{
-    return store->sql.path;
-}
-
 const char *mgb_store_warning(const struct mgb_store *store)
 {
     return store->warning[0] ? store->warning : NULL;

@@ -33,7 +33,6 @@ enum mgb_status mgb_store_open(struct mgb_store **out, const char *path,
 /* Ends what is still running as interrupted; NULL is allowed. */
 void mgb_store_close(struct mgb_store *store);
 
-const char *mgb_store_path(const struct mgb_store *store);
 /* What the user should know about the file at present ("lies on a network file system: ...", "its log grows: pid 12
  * ..."); NULL: nothing. */
 const char *mgb_store_warning(const struct mgb_store *store);
