@@ -1,0 +1,47 @@
+/* Comparisons that the workbench shows beside its figures, made from the results database on a thread of their own: the
+ * segment in force against the one before, the speed-up against one GPU, and what stored segments say of a placement that
+ * might be pressed. */
+#ifndef APP_SESSION_WORKBENCH_JUDGED_H
+#define APP_SESSION_WORKBENCH_JUDGED_H
+
+#include "app/session/workbench/snapshot.h"
+
+struct mgb_judge_desk;
+
+/* `changed` is called from its thread and must not block. `path` NULL: nothing is ever judged. */
+enum mgb_status mgb_judge_desk_open(struct mgb_judge_desk **out, const char *path,
+                                    void (*changed)(void *context), void *context);
+void mgb_judge_desk_close(struct mgb_judge_desk *desk); /* NULL is allowed */
+
+/* What to judge from now on: two segments of a run (0: none). Asked often; work is done when there are a sixteenth more
+ * steps, at most once a second, and at once when the segments change. Segments of the run with the same placement in
+ * effect count as repetitions of either side. Never waits. */
+void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
+                        int64_t steps);
+/* The newest answer for these segments; false: none yet. Never waits for work. */
+bool mgb_judge_desk_look(struct mgb_judge_desk *desk, struct mgb_bench_answer *out, int64_t now,
+                         int64_t before);
+
+/* A placement in effect, to be looked up among stored segments of the same model, options, data, backend and machine. */
+struct mgb_lookup {
+    int id; /* the caller's */
+    char model[64], backend[16];
+    char columns
+        [24][2]
+        [96]; /* name and value of columns of segment that tell placements apart; value "" : NULL */
+    int column_count;
+};
+struct mgb_looked_up {
+    int id;
+    int64_t segments; /* 0: none is stored */
+    double ratio, low,
+        high; /* of time an example against the segment in force; NaN: that has no figures */
+    char verdict[16];
+};
+/* Replaces what was asked before. */
+void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
+                            const struct mgb_lookup *lookups, int count);
+/* Takes up to `most` answers that are ready; returns how many. */
+int mgb_judge_desk_take(struct mgb_judge_desk *desk, struct mgb_looked_up *out, int most);
+
+#endif

@@ -1,0 +1,45 @@
+/* "If pressed": what every toggle would change, before it is touched. From stored measurements of the same model on this
+ * machine where there are any, else from the plan: bytes and memory. A prediction of time comes with the simulator. */
+#ifndef APP_SESSION_WORKBENCH_PRESSED_H
+#define APP_SESSION_WORKBENCH_PRESSED_H
+
+#include "app/session/workbench/facts.h"
+
+enum mgb_pressed_from {
+    MGB_PRESSED_NONE,     /* not found out yet */
+    MGB_PRESSED_PARKED,   /* the option has no meaning under this strategy: n/a */
+    MGB_PRESSED_REFUSED,  /* cannot be: reason */
+    MGB_PRESSED_OOM,      /* would not fit: reason names device, needed and free */
+    MGB_PRESSED_PLANNED,  /* bytes and memory from the plan, no time */
+    MGB_PRESSED_MEASURED, /* `*`: ratio of stored step times */
+    MGB_PRESSED_SAME      /* nothing would change: the effective placement is the same */
+};
+
+struct mgb_pressed_row {
+    enum mgb_option_id option;
+    int direction;          /* +1: the next value; -1: the one before (gpus, batch) */
+    char now[64], next[64]; /* "cpu:0", "gpu:0"; as shown */
+    char value[96];         /* as mgb_placement_set takes the next one */
+    enum mgb_pressed_from from;
+    double ratio, low, high; /* time an example, next / now; NaN: not known */
+    char verdict[16];        /* "faster", "same", ...; "" */
+    int64_t segments;        /* stored ones that `ratio` is of */
+    /* next - now: bytes over links a step, planned peak of the fullest GPU, of /cpu:0 */
+    int64_t traffic_change, gpu_change, cpu_change;
+    char reason[240];
+};
+
+enum { MGB_PRESSED_MOST = 2 * MGB_OPTION_COUNT };
+
+struct mgb_pressed {
+    struct mgb_shared shared;
+    int count;     /* in the order of mgb_pressed_toggles, then the other options */
+    bool complete; /* all rows are found out */
+    struct mgb_pressed_row rows[MGB_PRESSED_MOST];
+};
+
+/* The row of an option and direction, NULL: none. */
+const struct mgb_pressed_row *mgb_pressed_find(const struct mgb_pressed *pressed,
+                                               enum mgb_option_id option, int direction);
+
+#endif

@@ -1,0 +1,35 @@
+/* What is typed after ':'. In this order: the name of an action ("weights", "undo", "quit"); settings of the bench
+ * ("set batch=64 gpus=2", "model resnet depth=50", "data mnist", "backend host", "machine FILE", "record FILE", "sweep
+ * {...}", "save-layout"); a verb of the command line ("compare 12 13", "show last"), run by mgbench itself on the same
+ * database; else a Lua expression or statement, in which `s` is the session. */
+#ifndef APP_TUI_COMMAND_H
+#define APP_TUI_COMMAND_H
+
+#include "app/tui/desk.h"
+#include "app/tui/jobs.h"
+
+struct tui_verb {
+    const char *name, *usage, *summary; /* of mgbench */
+};
+
+struct tui_command_table {
+    const struct tui_verb *verbs; /* ended by a NULL name */
+    struct tui_jobs *jobs;
+};
+
+void tui_command_run(const struct tui_command_table *table, struct tui_desk *desk,
+                     const char *line);
+
+struct tui_completions {
+    const struct tui_command_table *table;
+    const struct mgb_facts *facts; /* NULL: no values of options */
+    const char *models;            /* a line each; NULL */
+};
+/* For tui_prompt_key; the context is a struct tui_completions. */
+int tui_command_complete(void *context, const char *line, char (*out)[160], int most, size_t *from);
+
+/* Words of a line as a shell takes them: blanks, '...', "...", backslash. Returns how many, -1: a quote is not closed. `out`
+ * has pointers into `buffer`. */
+int tui_command_split(char *buffer, size_t size, char **out, int most, const char *line);
+
+#endif

@@ -1,0 +1,30 @@
+/* Commands of mgbench run beside the screen, as processes: their output comes back as lines, nothing is waited for. */
+#ifndef APP_TUI_JOBS_H
+#define APP_TUI_JOBS_H
+
+#include <mgb/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tui_jobs;
+
+struct tui_jobs_options {
+    const char *program;  /* path of mgbench */
+    const char *database; /* --db of every command; NULL: none */
+    int columns;          /* COLUMNS of its tables */
+    /* From the jobs' own thread: a job ended. `text` is all it printed (standard output, then standard error), borrowed;
+     * `code` its exit code, -1: it could not be started or died. Must not block. */
+    void (*ended)(void *context, const char *line, const char *text, int code);
+    void *context;
+};
+
+enum mgb_status tui_jobs_open(struct tui_jobs **out, const struct tui_jobs_options *options);
+/* Ends those still running. NULL is allowed. */
+void tui_jobs_close(struct tui_jobs *jobs);
+void tui_jobs_set_columns(struct tui_jobs *jobs, int columns);
+/* Starts `mgbench WORDS...`; `line` is what to call it. MGB_BUSY: 8 are running. */
+enum mgb_status tui_jobs_start(struct tui_jobs *jobs, char *const *words, int count,
+                               const char *line);
+int tui_jobs_running(struct tui_jobs *jobs);
+
+#endif

@@ -1,0 +1,49 @@
+/* A list of rows with a row in hand, that scrolls and can be clicked: what every table view keeps. Knows how many rows there
+ * are and how many fit, nothing of what is in them. */
+#ifndef APP_TUI_LIST_H
+#define APP_TUI_LIST_H
+
+#include "app/tui/action.h"
+#include "app/tui/canvas.h"
+
+struct tui_list {
+    int count, top, at; /* rows; the first that is shown; the one in hand, -1: none */
+    int fits;           /* rows on the screen when last drawn */
+    int left;           /* columns scrolled away */
+};
+
+/* There are `count` rows now and `fits` of them can be seen: keeps the row in hand and the view on it. */
+void tui_list_fit(struct tui_list *list, int count, int fits);
+/* UP to LAST; false: another action. */
+bool tui_list_act(struct tui_list *list, enum tui_action action);
+/* "12/345" at the right of row y. */
+void tui_list_mark(const struct tui_list *list, struct tui_canvas *canvas, struct tui_rect rect,
+                   int y);
+
+/* Does `text` have all words of `filter`, in any case of ASCII letters? "" passes everything. */
+bool tui_filter_passes(const char *filter, const char *text);
+
+/* A table: columns by what they are worth when there is little room. */
+struct tui_column {
+    const char *title;
+    int least, most; /* columns wide; most 0: as wide as there is room */
+    bool right;      /* numbers */
+    int worth;       /* the least worth goes first when not all fit */
+};
+enum { TUI_MOST_COLUMNS = 16 };
+struct tui_table {
+    int count;
+    int x[TUI_MOST_COLUMNS], width[TUI_MOST_COLUMNS]; /* width 0: no room */
+};
+void tui_table_fit(struct tui_table *out, const struct tui_column *columns, int count, int width);
+void tui_table_head(const struct tui_table *table, const struct tui_column *columns,
+                    struct tui_canvas *canvas, struct tui_rect row, int sorted, bool ascending);
+void tui_table_cell(const struct tui_table *table, const struct tui_column *columns, int column,
+                    struct tui_canvas *canvas, struct tui_rect row, enum tui_style style,
+                    const char *text);
+
+/* Numbers as screens show them: 4 digits, "-" for NaN; sizes in MiB and GiB, "-" below 0. Return `out`. */
+char *tui_number(char *out, size_t size, double value);
+char *tui_bytes(char *out, size_t size, int64_t bytes);
+
+#endif
