@@ -4,7 +4,7 @@
 
 #include "app/tui/command.h"
 
-struct tui_options {                        /* borrowed */
+struct mgb_tui_options {                        /* borrowed */
     struct mgb_workbench_options workbench; /* log, changed and context are set by the program */
     const struct tui_verb *verbs;           /* of the command line */
     const char *program;                    /* "mgbench-tui": of messages */
@@ -19,6 +19,6 @@ struct tui_options {                        /* borrowed */
 };
 
 /* Returns the exit code. */
-int tui_run(const struct tui_options *options);
+int mgb_tui_run(const struct mgb_tui_options *options);
 
 #endif
