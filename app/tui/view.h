@@ -17,9 +17,10 @@ struct tui_scene {
     const struct mgb_pending *pending;
     const struct mgb_list *runs; /* NULL: not read yet */
     struct tui_log *log;
-    const char *filter; /* of this view, as typed; "" : none */
-    int64_t now_ns;     /* monotonic */
-    bool ascii;         /* no character beyond ASCII */
+    const char *filter;  /* of this view, as typed; "" : none */
+    int64_t now_ns;      /* monotonic */
+    enum tui_place from; /* the screen that help or output was opened from */
+    bool ascii;          /* no character beyond ASCII */
     bool readonly;
 };
 
