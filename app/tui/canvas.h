@@ -7,6 +7,7 @@
 #define APP_TUI_CANVAS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a cell means; terminal.c says how that looks in colour, in monochrome, and for the colour-blind. */
@@ -58,6 +59,8 @@ struct tui_rect tui_rect_inside(struct tui_rect rect, int rows, int columns);
  * bytes that are no UTF-8 become \x1b and such. Returns the column after it. */
 int tui_put(struct tui_canvas *canvas, struct tui_rect rect, int y, int x, enum tui_style style,
             const char *text);
+/* Columns that tui_put takes for it. */
+int tui_text_width(const struct tui_canvas *canvas, const char *text);
 int tui_print(struct tui_canvas *canvas, struct tui_rect rect, int y, int x, enum tui_style style,
               const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* So that it ends before column `x`. */
@@ -71,6 +74,11 @@ void tui_restyle(struct tui_canvas *canvas, struct tui_rect rect, enum tui_style
 /* "-- TITLE -------- right --" in row y of `rect`. */
 void tui_rule(struct tui_canvas *canvas, struct tui_rect rect, int y, const char *title,
               const char *right);
+
+/* What is shown in a cell: 0 right of a wide character, a blank for half of one. Outside of the canvas: a blank. */
+uint32_t tui_cell_point(const struct tui_canvas *canvas, int y, int x);
+/* A point as UTF-8, ended by 0; returns its bytes. */
+size_t tui_point_write(char out[5], uint32_t point);
 
 /* The canvas as lines of UTF-8 with newlines, blanks at the ends left out; to be freed, NULL: no memory. */
 char *tui_canvas_text(const struct tui_canvas *canvas);
