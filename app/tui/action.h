@@ -46,6 +46,8 @@ enum tui_place {
     X(RECORD, "record", "R", "", TUI_ON_BENCH, "write the session so far as a Lua script that repeats it") \
     X(END, "end", "x", "", TUI_ON_BENCH, "end the run and give the devices back") \
     X(STOP, "stop", "Ctrl-C", "", TUI_EVERYWHERE, "stop what runs; twice within 2 s: quit") \
+    X(ZOOM_IN, "zoom-in", "+", "=", TUI_ON_PLAN, "show less time on the timeline; Left and Right move it") \
+    X(ZOOM_OUT, "zoom-out", "-", "_", TUI_ON_PLAN, "show more time on the timeline") \
     X(MARK, "mark", "m", "", TUI_ON_RUNS, "mark a run; two can be compared") \
     X(COMPARE_MARKED, "compare-marked", "c", "", TUI_ON_RUNS, "compare the two marked runs: only what differs") \
     X(SORT, "sort", "s", "", TUI_ON_RUNS | TUI_ON_VARIABLES, "sort by the next column") \

@@ -58,6 +58,23 @@ bool tui_list_act(struct tui_list *list, enum tui_action action)
     return false;
 }
 
+bool tui_list_click(struct tui_list *list, struct tui_rect rows, int y, int x, int wheel)
+{
+    enum { WHEEL_ROWS = 3 };
+    int row = y - rows.y;
+    if (row < 0 || row >= rows.rows || x < rows.x || x >= rows.x + rows.columns)
+        return false;
+    if (wheel)
+        return list_move(list, list->at + (wheel > 0 ? WHEEL_ROWS : -WHEEL_ROWS));
+    return list->top + row < list->count && list_move(list, list->top + row);
+}
+
+void tui_list_hand(struct tui_canvas *canvas, struct tui_rect row)
+{
+    tui_put(canvas, row, 0, 0, TUI_SELECTED, ">");
+    tui_restyle(canvas, row, TUI_SELECTED);
+}
+
 void tui_list_mark(const struct tui_list *list, struct tui_canvas *canvas, struct tui_rect rect,
                    int y)
 {
@@ -156,18 +173,11 @@ void tui_table_fit(struct tui_table *out, const struct tui_column *columns, int 
     }
 }
 
-static int text_columns(struct tui_canvas *canvas, const char *text)
-{
-    struct tui_canvas nowhere = {.utf8 = canvas->utf8};
-    struct tui_rect wide = {0, 0, 0, 1 << 20};
-    return tui_put(&nowhere, wide, 0, 0, TUI_PLAIN, text);
-}
-
 /* A text that is cut says so with its last character. */
 static void cell_put(struct tui_canvas *canvas, struct tui_rect cell, enum tui_style style,
                      const char *text, bool right)
 {
-    int columns = text_columns(canvas, text);
+    int columns = tui_text_width(canvas, text);
     if (columns <= cell.columns) {
         tui_put(canvas, cell, 0, right ? cell.columns - columns : 0, style, text);
         return;
@@ -202,6 +212,14 @@ void tui_table_cell(const struct tui_table *table, const struct tui_column *colu
 {
     if (column >= 0 && column < table->count && table->width[column])
         cell_put(canvas, table_place(table, column, row), style, text, columns[column].right);
+}
+
+int tui_table_column_at(const struct tui_table *table, int x)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->width[i] && x >= table->x[i] && x < table->x[i] + table->width[i])
+            return i;
+    return -1;
 }
 
 char *tui_number(char *out, size_t size, double value)

@@ -16,6 +16,11 @@ struct tui_list {
 void tui_list_fit(struct tui_list *list, int count, int fits);
 /* UP to LAST; false: another action. */
 bool tui_list_act(struct tui_list *list, enum tui_action action);
+/* A click into `rows`, where the list was drawn, takes the row there in hand; the wheel moves by three rows. False: it was
+ * neither. */
+bool tui_list_click(struct tui_list *list, struct tui_rect rows, int y, int x, int wheel);
+/* Makes a row the one in hand to look at: reverse, and '>' in its first column, which rows of lists leave free. */
+void tui_list_hand(struct tui_canvas *canvas, struct tui_rect row);
 /* "12/345" at the right of row y. */
 void tui_list_mark(const struct tui_list *list, struct tui_canvas *canvas, struct tui_rect rect,
                    int y);
@@ -41,6 +46,9 @@ void tui_table_head(const struct tui_table *table, const struct tui_column *colu
 void tui_table_cell(const struct tui_table *table, const struct tui_column *columns, int column,
                     struct tui_canvas *canvas, struct tui_rect row, enum tui_style style,
                     const char *text);
+
+/* The column of the table, drawn from column 0 on, that has `x`; -1: none. */
+int tui_table_column_at(const struct tui_table *table, int x);
 
 /* Numbers as screens show them: 4 digits, "-" for NaN; sizes in MiB and GiB, "-" below 0. Return `out`. */
 char *tui_number(char *out, size_t size, double value);
