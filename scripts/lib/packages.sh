@@ -4,7 +4,7 @@
 packages_build='gcc libc6-dev cmake ninja-build ccache pkg-config libdnnl-dev liblua5.4-dev libsqlite3-dev libncurses-dev
     zlib1g-dev'
 packages_run='sqlite3'
-packages_test='libcmocka-dev locales git gnuplot-nox'
+packages_test='libcmocka-dev libvterm-dev locales-all ncurses-term git gnuplot-nox'
 packages_clang='clang-14 clang-format-14'
 
 # packages_missing NAME...: those that dpkg does not show as installed.
