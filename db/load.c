@@ -2,6 +2,7 @@
 #include "db/load.h"
 
 #include "db/stats.h"
+#include "db/steady.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,6 +12,8 @@ struct loader {
     bool per_example;
     bool found; /* the segment is there */
     bool steady;
+    bool
+        by_rule; /* it still runs, and its warm-up is found by the rule: the steps' flags are set at its end */
 };
 
 static enum mgb_status judgement_keep(void *context, const struct mgb_value *v, int count)
@@ -19,6 +22,7 @@ static enum mgb_status judgement_keep(void *context, const struct mgb_value *v, 
     (void)count;
     l->found = true;
     l->steady = v[0].kind != MGB_VALUE_INT || v[0].integer != 0;
+    l->by_rule = v[1].integer != 0;
     return MGB_OK;
 }
 
@@ -43,24 +47,46 @@ static enum mgb_status step_keep(void *context, const struct mgb_value *v, int c
     return MGB_OK;
 }
 
+/* Steps of a segment that are warm-up so far, by the rule. */
+static enum mgb_status warmup_find(size_t *out, struct loader *l, struct mgb_reader *reader,
+                                   struct mgb_value id, const struct mgb_query_sink *steps)
+{
+    size_t first = l->used;
+    bool per_example = l->per_example;
+    l->per_example = false;
+    enum mgb_status status = mgb_query_run(
+        reader, "SELECT wall_ns, examples FROM step WHERE segment_id = ? ORDER BY step", &id, 1,
+        steps);
+    l->per_example = per_example;
+    if (status == MGB_OK && l->used > first)
+        *out = mgb_steady_find(l->out->wall_ns + first, l->used - first).warmup_steps;
+    l->used = first;
+    return status;
+}
+
 static enum mgb_status segment_load(struct loader *l, struct mgb_reader *reader, int64_t segment,
                                     struct mgb_series *series)
 {
-    struct mgb_value id = mgb_value_of_int(segment);
+    struct mgb_value values[] = {mgb_value_of_int(segment), {0}, {0}};
     struct mgb_query_sink judgement = {.context = l, .row = judgement_keep};
     struct mgb_query_sink steps = {.context = l, .row = step_keep};
-    size_t first = l->used;
+    size_t first = l->used, warmup = 0;
     l->found = false;
     MGB_TRY(mgb_query_run(reader,
-                          "SELECT t.steady FROM segment AS s LEFT JOIN segment_stat AS t"
-                          " ON t.segment_id = s.id WHERE s.id = ?",
-                          &id, 1, &judgement));
+                          "SELECT t.steady, t.segment_id IS NULL AND s.warmup_rule IS 'auto'"
+                          "  FROM segment AS s LEFT JOIN segment_stat AS t ON t.segment_id = s.id"
+                          " WHERE s.id = ?",
+                          values, 1, &judgement));
     if (!l->found)
         return mgb_fail(MGB_MISSING, "there is no segment %lld", (long long)segment);
+    if (l->by_rule)
+        MGB_TRY(warmup_find(&warmup, l, reader, values[0], &steps));
+    values[1] = mgb_value_of_int(l->by_rule);
+    values[2] = mgb_value_of_int((int64_t)warmup);
     MGB_TRY(mgb_query_run(reader,
-                          "SELECT wall_ns, examples FROM step WHERE segment_id = ? AND warmup = 0"
-                          " ORDER BY step",
-                          &id, 1, &steps));
+                          "SELECT wall_ns, examples FROM step WHERE segment_id = ?1"
+                          " AND (warmup = 0 OR ?2) ORDER BY step LIMIT -1 OFFSET ?3",
+                          values, 3, &steps));
     *series = (struct mgb_series){.count = l->used - first, .steady = l->steady};
     return MGB_OK;
 }

@@ -5,7 +5,8 @@
 #include "db/compare.h"
 #include "db/query.h"
 
-/* The timed steps (warm-up left out) of one side's segments, one series a segment, in their order. */
+/* The timed steps (warm-up left out) of one side's segments, one series a segment, in their order. Of a segment that still
+ * runs those so far; where its warm-up is found by the rule, by what the rule says of the steps so far. */
 struct mgb_loaded_side {
     struct mgb_side side; /* borrows from the two below */
     struct mgb_series *

@@ -372,11 +372,11 @@ static enum mgb_status location_find(struct mgb_location *out, const struct mgb_
 
 static enum mgb_status sides_compare(struct mgb_judgement *out, struct mgb_reader *reader,
                                      const struct mgb_selection *a, const struct mgb_selection *b,
-                                     double floor)
+                                     double floor, bool single_enough)
 {
     struct mgb_loaded_side first, second = {0};
-    struct mgb_compare_options options = {.floor = floor,
-                                          .single_enough = out->a.simulated && out->b.simulated};
+    struct mgb_compare_options options = {
+        .floor = floor, .single_enough = single_enough || (out->a.simulated && out->b.simulated)};
     MGB_TRY(side_load(&first, reader, a, out->per_example));
     enum mgb_status status = side_load(&second, reader, b, out->per_example);
     if (status == MGB_OK)
@@ -456,7 +456,7 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
     out->per_example = out->per_example || options->per_example;
     if (!(floor > 0))
         MGB_TRY(floor_find(out, &floor, reader, &first, &second));
-    MGB_TRY(sides_compare(out, reader, a, b, floor));
+    MGB_TRY(sides_compare(out, reader, a, b, floor, options->single_enough));
     ideal_note(out);
     unjudged_note(out, &first, &second);
     if (*out->refusal)

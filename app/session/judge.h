@@ -10,6 +10,9 @@ struct mgb_judge_options {
     double floor;         /* a fraction, 0.01 is 1 %; 0: what the machine showed, at least 1 % */
     bool across_backends; /* allow it */
     bool per_example;     /* time an example even where the global batches are the same */
+    bool
+        single_enough; /* a verdict on one repetition a side too: it then says nothing of other sessions, and who shows
+                             it must say so */
 };
 
 /* A repetition whose median is unlike the others': see mgb_repetitions_odd. */

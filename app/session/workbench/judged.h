@@ -18,7 +18,8 @@ void mgb_judge_desk_close(struct mgb_judge_desk *desk); /* NULL is allowed */
  * effect count as repetitions of either side. Never waits. */
 void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
                         int64_t steps);
-/* The newest answer for these segments; false: none yet. Never waits for work. */
+/* The newest answer for these segments; false: none yet. Without a segment before (0) `there` is false and only the speed-up
+ * is told; a failure is told by `there` false and a reason. Never waits for work. */
 bool mgb_judge_desk_look(struct mgb_judge_desk *desk, struct mgb_bench_answer *out, int64_t now,
                          int64_t before);
 
@@ -28,7 +29,7 @@ struct mgb_lookup {
     char model[64], backend[16];
     char columns
         [24][2]
-        [96]; /* name and value of columns of segment that tell placements apart; value "" : NULL */
+        [96]; /* name and value of columns of segment that tell placements apart; value "" : NULL; of booleans "true" is 1 */
     int column_count;
 };
 struct mgb_looked_up {
@@ -36,9 +37,10 @@ struct mgb_looked_up {
     int64_t segments; /* 0: none is stored */
     double ratio, low,
         high; /* of time an example against the segment in force; NaN: that has no figures */
-    char verdict[16];
+    char verdict[16]; /* one segment a side is taken for enough; "" : no ratio */
 };
-/* Replaces what was asked before. */
+/* Replaces what was asked before. Each is answered, also without a database. Those whose ratio is NaN since the segment in
+ * force (one that mgb_judge_desk_ask names) has no figures are answered again, with the same id, when it has. */
 void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
                             const struct mgb_lookup *lookups, int count);
 /* Takes up to `most` answers that are ready; returns how many. */

@@ -1,0 +1,353 @@
+/* The desk: who asked what, when it is due, and the thread that has it answered; see judged.h. Questions themselves are in
+ * judged_private.h. */
+#include "app/session/workbench/judged_private.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { APART_S = 1, GROWTH = 16 };
+
+struct desk_pair {
+    int64_t run, now, before, steps;
+};
+
+enum lookup_state { LOOKUP_WAITS, LOOKUP_READY, LOOKUP_TAKEN };
+
+struct desk_lookup {
+    struct mgb_lookup asked;
+    struct mgb_looked_up answer;
+    enum lookup_state state;
+    bool blind; /* the segment in force had no figures: asked again when it has */
+};
+
+struct mgb_judge_desk {
+    pthread_t thread;
+    pthread_mutex_t lock; /* held for copies only */
+    pthread_cond_t asked_cond;
+    char *path;
+    void (*changed)(void *context);
+    void *context;
+    struct mgb_reader *reader; /* the thread's; NULL: not open */
+    atomic_bool stop, abandon; /* abandon: what is being worked on is of no use any more */
+
+    struct desk_pair asked, judged; /* judged.now 0: nothing is */
+    struct timespec due;            /* of the next judging of the same segments */
+    struct mgb_bench_answer answer; /* of `judged` */
+    struct desk_lookup *lookups;
+    int lookup_count;
+    int64_t lookup_now;
+    uint64_t lookup_version;
+};
+
+struct desk_work { /* copied out, so that nothing is held while it is done */
+    enum { WORK_PAIR, WORK_LOOKUP } kind;
+    struct desk_pair pair;
+    int index;
+    uint64_t version;
+    int64_t now;
+    struct mgb_lookup lookup;
+};
+
+static bool is_of(const struct desk_pair *a, const struct desk_pair *b)
+{
+    return a->run == b->run && a->now == b->now && a->before == b->before;
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+static bool has_grown(const struct mgb_judge_desk *desk)
+{
+    int64_t least = desk->judged.steps / GROWTH;
+    return desk->asked.now != 0 && is_of(&desk->asked, &desk->judged) &&
+           desk->asked.steps - desk->judged.steps >= (least > 1 ? least : 1);
+}
+
+static bool pair_is_due(const struct mgb_judge_desk *desk)
+{
+    struct timespec now;
+    if (desk->asked.now == 0)
+        return false;
+    if (!is_of(&desk->asked, &desk->judged))
+        return true;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return has_grown(desk) && !is_before(&now, &desk->due);
+}
+
+static bool work_take(struct mgb_judge_desk *desk, struct desk_work *out)
+{
+    atomic_store(&desk->abandon, false);
+    if (pair_is_due(desk)) {
+        out->kind = WORK_PAIR;
+        out->pair = desk->asked;
+        return true;
+    }
+    for (int i = 0; i < desk->lookup_count; i++)
+        if (desk->lookups[i].state == LOOKUP_WAITS) {
+            out->kind = WORK_LOOKUP;
+            out->index = i;
+            out->version = desk->lookup_version;
+            out->now = desk->lookup_now;
+            out->lookup = desk->lookups[i].asked;
+            return true;
+        }
+    return false;
+}
+
+static bool is_abandoned(void *context)
+{
+    struct mgb_judge_desk *desk = context;
+    return atomic_load(&desk->abandon) || atomic_load(&desk->stop);
+}
+
+static enum mgb_status reader_get(struct mgb_judge_desk *desk)
+{
+    if (desk->reader)
+        return MGB_OK;
+    MGB_TRY(mgb_reader_open(&desk->reader, desk->path));
+    mgb_reader_watch(desk->reader, is_abandoned, desk);
+    return MGB_OK;
+}
+
+/* After a failure the file is opened anew: it may have come, or be another one. */
+static void reader_drop(struct mgb_judge_desk *desk)
+{
+    mgb_reader_close(desk->reader);
+    desk->reader = NULL;
+}
+
+static enum mgb_status pair_answer(struct mgb_judge_desk *desk, struct mgb_bench_answer *out,
+                                   const struct desk_pair *pair)
+{
+    MGB_TRY(reader_get(desk));
+    MGB_TRY(mgb_judged_verdict(out, desk->reader, pair->now, pair->before));
+    return mgb_judged_scaling(out, desk->reader, pair->now);
+}
+
+static void pair_keep(struct mgb_judge_desk *desk, const struct desk_pair *pair,
+                      const struct mgb_bench_answer *answer)
+{
+    pthread_mutex_lock(&desk->lock);
+    desk->judged = *pair;
+    desk->answer = *answer;
+    clock_gettime(CLOCK_MONOTONIC, &desk->due);
+    desk->due.tv_sec += APART_S;
+    for (int i = 0; i < desk->lookup_count && desk->lookup_now == pair->now; i++)
+        if (desk->lookups[i].blind)
+            desk->lookups[i].state = LOOKUP_WAITS;
+    pthread_mutex_unlock(&desk->lock);
+}
+
+static bool pair_do(struct mgb_judge_desk *desk, const struct desk_pair *pair)
+{
+    struct mgb_bench_answer answer;
+    const double none = (double)NAN;
+    enum mgb_status status = pair_answer(desk, &answer, pair);
+    if (status == MGB_INTERRUPTED)
+        return false;
+    if (status != MGB_OK) {
+        answer = (struct mgb_bench_answer){
+            .ratio = none, .low = none, .high = none, .speedup = none, .efficiency = none};
+        snprintf(answer.reason, sizeof answer.reason, "%s", mgb_message_get());
+        reader_drop(desk);
+    }
+    pair_keep(desk, pair, &answer);
+    return true;
+}
+
+static bool lookup_do(struct mgb_judge_desk *desk, const struct desk_work *work)
+{
+    const double none = (double)NAN;
+    struct mgb_looked_up answer;
+    enum mgb_status status = reader_get(desk);
+    if (status == MGB_OK)
+        status = mgb_judged_look_up(&answer, desk->reader, work->now, &work->lookup);
+    if (status == MGB_INTERRUPTED)
+        return false;
+    if (status != MGB_OK) {
+        answer =
+            (struct mgb_looked_up){.id = work->lookup.id, .ratio = none, .low = none, .high = none};
+        if (status != MGB_INVALID)
+            reader_drop(desk);
+    }
+    pthread_mutex_lock(&desk->lock);
+    bool wanted = work->version == desk->lookup_version;
+    if (wanted) {
+        struct desk_lookup *lookup = &desk->lookups[work->index];
+        bool told = lookup->blind && isnan(answer.ratio); /* the same once more is no news */
+        lookup->answer = answer;
+        lookup->blind = answer.segments > 0 && isnan(answer.ratio);
+        lookup->state = told && lookup->blind ? LOOKUP_TAKEN : LOOKUP_READY;
+    }
+    pthread_mutex_unlock(&desk->lock);
+    return wanted;
+}
+
+/* Until somebody asks, or until what has grown may be judged once more. */
+static void desk_wait(struct mgb_judge_desk *desk)
+{
+    if (has_grown(desk))
+        pthread_cond_timedwait(&desk->asked_cond, &desk->lock, &desk->due);
+    else
+        pthread_cond_wait(&desk->asked_cond, &desk->lock);
+}
+
+static void *desk_main(void *argument)
+{
+    struct mgb_judge_desk *desk = argument;
+    struct desk_work work;
+    pthread_setname_np(pthread_self(), "judge");
+    pthread_mutex_lock(&desk->lock);
+    while (!atomic_load(&desk->stop)) {
+        if (!work_take(desk, &work)) {
+            desk_wait(desk);
+            continue;
+        }
+        pthread_mutex_unlock(&desk->lock);
+        bool news = work.kind == WORK_PAIR ? pair_do(desk, &work.pair) : lookup_do(desk, &work);
+        if (news && desk->changed)
+            desk->changed(desk->context);
+        pthread_mutex_lock(&desk->lock);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    reader_drop(desk);
+    return NULL;
+}
+
+static enum mgb_status desk_start(struct mgb_judge_desk *desk)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&desk->thread, NULL, desk_main, desk);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed
+               ? mgb_fail(MGB_NO_MEMORY, "starting the thread that compares: %s", strerror(failed))
+               : MGB_OK;
+}
+
+static void desk_free(struct mgb_judge_desk *desk)
+{
+    pthread_mutex_destroy(&desk->lock);
+    pthread_cond_destroy(&desk->asked_cond);
+    free(desk->lookups);
+    free(desk->path);
+    free(desk);
+}
+
+enum mgb_status mgb_judge_desk_open(struct mgb_judge_desk **out, const char *path,
+                                    void (*changed)(void *context), void *context)
+{
+    *out = NULL;
+    struct mgb_judge_desk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        return mgb_fail(MGB_NO_MEMORY, "no memory to compare segments");
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&desk->lock, NULL);
+    pthread_cond_init(&desk->asked_cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    desk->changed = changed;
+    desk->context = context;
+    enum mgb_status status = MGB_OK;
+    if (path && !(desk->path = strdup(path)))
+        status = mgb_fail(MGB_NO_MEMORY, "no memory to compare segments");
+    if (status == MGB_OK && path)
+        status = desk_start(desk);
+    if (status != MGB_OK) {
+        desk_free(desk);
+        return status;
+    }
+    *out = desk;
+    return MGB_OK;
+}
+
+void mgb_judge_desk_close(struct mgb_judge_desk *desk)
+{
+    if (!desk)
+        return;
+    if (desk->path) {
+        pthread_mutex_lock(&desk->lock);
+        atomic_store(&desk->stop, true);
+        pthread_cond_signal(&desk->asked_cond);
+        pthread_mutex_unlock(&desk->lock);
+        pthread_join(desk->thread, NULL);
+    }
+    desk_free(desk);
+}
+
+void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
+                        int64_t steps)
+{
+    const struct desk_pair pair = {run, now, before, steps};
+    if (!desk->path)
+        return;
+    pthread_mutex_lock(&desk->lock);
+    if (!is_of(&desk->asked, &pair))
+        atomic_store(&desk->abandon, true);
+    bool grew = has_grown(desk);
+    desk->asked = pair;
+    if (!is_of(&desk->asked, &desk->judged) || (!grew && has_grown(desk)))
+        pthread_cond_signal(&desk->asked_cond);
+    pthread_mutex_unlock(&desk->lock);
+}
+
+bool mgb_judge_desk_look(struct mgb_judge_desk *desk, struct mgb_bench_answer *out, int64_t now,
+                         int64_t before)
+{
+    pthread_mutex_lock(&desk->lock);
+    bool there = now != 0 && desk->judged.now == now && desk->judged.before == before;
+    if (there)
+        *out = desk->answer;
+    pthread_mutex_unlock(&desk->lock);
+    return there;
+}
+
+/* Without a database the answer is known at once: nothing is stored. */
+static struct desk_lookup *lookups_make(const struct mgb_lookup *lookups, int count, bool stored)
+{
+    struct desk_lookup *made = calloc((size_t)count + 1, sizeof *made);
+    for (int i = 0; made && i < count; i++) {
+        made[i].asked = lookups[i];
+        made[i].answer = (struct mgb_looked_up){
+            .id = lookups[i].id, .ratio = (double)NAN, .low = (double)NAN, .high = (double)NAN};
+        made[i].state = stored ? LOOKUP_WAITS : LOOKUP_READY;
+    }
+    return made;
+}
+
+void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
+                            const struct mgb_lookup *lookups, int count)
+{
+    struct desk_lookup *fresh = lookups_make(lookups, count, desk->path != NULL);
+    pthread_mutex_lock(&desk->lock);
+    struct desk_lookup *old = desk->lookups;
+    desk->lookups = fresh;
+    desk->lookup_count = fresh ? count : 0;
+    desk->lookup_now = now;
+    desk->lookup_version++;
+    pthread_cond_signal(&desk->asked_cond);
+    pthread_mutex_unlock(&desk->lock);
+    free(old);
+}
+
+int mgb_judge_desk_take(struct mgb_judge_desk *desk, struct mgb_looked_up *out, int most)
+{
+    int taken = 0;
+    pthread_mutex_lock(&desk->lock);
+    for (int i = 0; i < desk->lookup_count && taken < most; i++)
+        if (desk->lookups[i].state == LOOKUP_READY) {
+            out[taken++] = desk->lookups[i].answer;
+            desk->lookups[i].state = LOOKUP_TAKEN;
+        }
+    pthread_mutex_unlock(&desk->lock);
+    return taken;
+}
