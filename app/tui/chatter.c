@@ -112,7 +112,7 @@ static bool descriptors_take(struct tui_chatter *chatter)
         saved_out = out;
         saved_err = err;
         taken = dup2(ends[1], STDOUT_FILENO) >= 0 && dup2(ends[1], STDERR_FILENO) >= 0;
-        setvbuf(stdout, NULL, _IOLBF, 0); /* else lines come when 4 KiB of them are there */
+        setvbuf(stdout, NULL, _IONBF, 0); /* else lines come when 4 KiB of them are there */
     }
     close(ends[1]);
     return taken;
