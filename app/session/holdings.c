@@ -1,5 +1,6 @@
 /* What a segment holds and moves: memory, traffic, variables, duplicates, from the plan in force. */
 #include "app/session/rows.h"
+#include "app/session/stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,22 +72,6 @@ static void record_traffic(struct script_session *session, const struct mgb_plan
     free(row);
 }
 
-static enum mgb_variable_role role_of(const struct mgb_storage *storage,
-                                      const struct mgb_variable_info *info)
-{
-    switch (storage->role) {
-    case MGB_ROLE_MASTER:
-        return info->twin >= 0 ? MGB_VARIABLE_DUPLICATE : MGB_VARIABLE_MASTER;
-    case MGB_ROLE_REPLICA:
-        return MGB_VARIABLE_REPLICA;
-    case MGB_ROLE_SLOT:
-        return MGB_VARIABLE_SLOT;
-    case MGB_ROLE_LEFTOVER:
-        return MGB_VARIABLE_LEFTOVER;
-    }
-    return MGB_VARIABLE_MASTER;
-}
-
 /* Two storages are the same bytes when device, arena and offset agree. */
 static int64_t storage_number(struct mgb_place place, int64_t offset)
 {
@@ -94,65 +79,38 @@ static int64_t storage_number(struct mgb_place place, int64_t offset)
            (place.offset + offset) / 4;
 }
 
-/* The next tower after `tower` (0: the first) that has an instance of a storage that stands for all of its class; -1 when
- * there is none. Tower 0 has entries of its own. */
-static int instance_next(const struct mgb_plan *plan, const struct mgb_storage *storage, int tower)
-{
-    for (tower++; tower < plan->tower_count; tower++)
-        if (plan->towers[tower].class == plan->buffers[storage->buffer].class)
-            return tower;
-    return -1;
-}
-
-static int instances_count(const struct mgb_plan *plan)
-{
-    int count = 0;
-    for (int i = 0; i < plan->storage_count; i++)
-        count += plan->storages[i].tower == MGB_EACH_TOWER
-                     ? plan->classes[plan->buffers[plan->storages[i].buffer].class].tower_count
-                     : 1;
-    return count;
-}
-
 static void variable_fill(struct mgb_record_variable *row, char shape[64],
-                          const struct script_session *session, const struct mgb_storage *storage,
-                          int tower)
+                          const struct script_session *session, const struct session_stored *stored)
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
-    struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, storage->variable);
-    struct mgb_place place = mgb_plan_place(plan, storage->buffer, tower);
+    struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, stored->storage->variable);
     *row = (struct mgb_record_variable){
         .name = info.name,
         .scope = info.scope,
         .shape = mgb_shape_format(shape, 64, &info.shape),
         .type = "f32",
-        .bytes = storage->bytes,
-        .device = session_device(session, place.device),
-        .role = role_of(storage, &info),
-        .storage = storage_number(place, storage->offset),
+        .bytes = stored->storage->bytes,
+        .device = session_device(session, stored->place.device),
+        .role = stored->role,
+        .storage = storage_number(stored->place, stored->storage->offset),
     };
 }
 
 static void record_variables(struct script_session *session, const struct mgb_plan *plan)
 {
-    int most = instances_count(plan), count = 0;
-    struct mgb_record_variable *row = calloc((size_t)most + 1, sizeof *row);
-    char(*shape)[64] = calloc((size_t)most + 1, sizeof *shape);
-    for (int i = 0; row && shape && i < plan->storage_count; i++) {
-        const struct mgb_storage *storage = &plan->storages[i];
-        if (storage->tower != MGB_EACH_TOWER) {
-            variable_fill(&row[count], shape[count], session, storage, storage->tower);
-            count++;
-            continue;
-        }
-        for (int tower = instance_next(plan, storage, 0); tower >= 0 && count < most;
-             tower = instance_next(plan, storage, tower), count++)
-            variable_fill(&row[count], shape[count], session, storage, tower);
-    }
+    struct session_stored *list;
+    int count;
+    if (mgb_session_stored_list(&list, &count, plan) != MGB_OK)
+        return;
+    struct mgb_record_variable *row = calloc((size_t)count + 1, sizeof *row);
+    char(*shape)[64] = calloc((size_t)count + 1, sizeof *shape);
+    for (int i = 0; row && shape && i < count; i++)
+        variable_fill(&row[i], shape[i], session, &list[i]);
     if (row && shape)
         mgb_recorder_put_variables(session->hub->recorder, session->segment_id, row, (size_t)count);
     free(row);
     free(shape);
+    free(list);
 }
 
 static void record_duplicates(struct script_session *session, const struct mgb_plan *plan)

@@ -1,5 +1,6 @@
 /* What every step and every second leaves in the record. */
 #include "app/session/rows.h"
+#include "app/session/tasks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,31 +39,6 @@ static void push_metrics(struct script_session *session, const struct mgb_step_r
     }
 }
 
-static const char *task_kind_name(enum mgb_task_kind kind)
-{
-    switch (kind) {
-    case MGB_TASK_COMPUTE:
-        return "compute";
-    case MGB_TASK_COPY:
-        return "copy";
-    case MGB_TASK_REDUCE:
-        return "reduce";
-    case MGB_TASK_ALLREDUCE:
-        return "allreduce";
-    case MGB_TASK_FILL:
-        return "fill";
-    case MGB_TASK_NORM:
-        return "norm";
-    case MGB_TASK_CLIP:
-        return "clip";
-    case MGB_TASK_UPDATE:
-        return "update";
-    case MGB_TASK_CAST:
-        return "cast";
-    }
-    return "compute";
-}
-
 static void push_tasks(struct script_session *session, const struct mgb_step_result *result)
 {
     const struct mgb_plan *plan = result->plan;
@@ -80,7 +56,7 @@ static void push_tasks(struct script_session *session, const struct mgb_step_res
             .device = session_device(session, time->device),
             .queue = collective ? "collective"
                                 : session_device(session, link ? time->from : time->device),
-            .kind = task_kind_name(task->kind),
+            .kind = mgb_session_task_kind_name(task->kind),
             .name = texts ? texts->name[i] : "?",
             .phase = task->phase,
             .start_ns = time->start_ns,

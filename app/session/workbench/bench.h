@@ -35,6 +35,7 @@ struct mgb_bench_phases {
     int count, slowest;     /* slowest: the device whose tower ends last; -1: not known */
     struct mgb_bench_device_times devices[MGB_BENCH_DEVICES];
     char bound[160]; /* "backward on gpu:3 (98%)": what most of the step's wall time went to; "" */
+    bool warmup;     /* there is no timed step yet: they are of the newest one of the warm-up */
 };
 
 struct mgb_bench_step {

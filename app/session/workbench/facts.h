@@ -33,7 +33,8 @@ struct mgb_facts_variable {
     int64_t bytes;
     int device;
     const char *role; /* "master", "replica", "slot", "duplicate", "leftover"; static */
-    const char *why;  /* of a duplicate or leftover; NULL */
+    const char
+        *why; /* of a duplicate, of its slots, and of a leftover; NULL: it is meant to be there */
 };
 
 struct mgb_facts_task { /* a flat task of the plan, in issue order */

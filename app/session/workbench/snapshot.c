@@ -1,0 +1,91 @@
+/* See snapshot.h. */
+#include "app/session/workbench/snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void snapshot_free(void *part)
+{
+    struct mgb_snapshot *snapshot = part;
+    mgb_shared_drop(snapshot->facts);
+    mgb_shared_drop(snapshot->pressed);
+    mgb_shared_drop(snapshot->history);
+    mgb_shared_drop(snapshot->traced);
+    mgb_shared_drop(snapshot->sweep);
+    free(snapshot);
+}
+
+static struct mgb_snapshot *snapshot_new(void)
+{
+    struct mgb_snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (!snapshot)
+        return NULL;
+    atomic_init(&snapshot->shared.holders, 1);
+    snapshot->shared.free = snapshot_free;
+    return snapshot;
+}
+
+static void segment_forget(struct mgb_bench_segment *segment)
+{
+    const double unknown = (double)NAN;
+    segment->gpus = segment->batch_per_gpu = segment->global_batch = -1;
+    segment->traffic_bytes = -1;
+    segment->figures = (struct script_figures){
+        .median_ms = unknown,
+        .p95_ms = unknown,
+        .mean_ms = unknown,
+        .ci95_low_ms = unknown,
+        .ci95_high_ms = unknown,
+        .examples_per_s = unknown,
+        .loss = unknown,
+        .noise = unknown,
+        .worst_ratio = unknown,
+        .unaccounted_ms = unknown,
+        .unaccounted_share = unknown,
+        .first_ratio = unknown,
+        .steady = -1,
+        .outliers = -1,
+        .outliers_far = -1,
+        .outcome = "ok",
+        .log_complete = true,
+    };
+}
+
+struct mgb_snapshot *mgb_snapshot_make(void)
+{
+    const double unknown = (double)NAN;
+    struct mgb_snapshot *snapshot = snapshot_new();
+    if (!snapshot)
+        return NULL;
+    segment_forget(&snapshot->now);
+    segment_forget(&snapshot->before);
+    snapshot->answer = (struct mgb_bench_answer){.ratio = unknown,
+                                                 .low = unknown,
+                                                 .high = unknown,
+                                                 .speedup = unknown,
+                                                 .efficiency = unknown};
+    snapshot->phases.slowest = -1;
+    return snapshot;
+}
+
+/* Not the holders: others count them up and down meanwhile. */
+static void contents_copy(struct mgb_snapshot *to, const struct mgb_snapshot *from)
+{
+    const size_t head = sizeof to->shared;
+    memcpy((char *)to + head, (const char *)from + head, sizeof *to - head);
+}
+
+struct mgb_snapshot *mgb_snapshot_copy(const struct mgb_snapshot *from)
+{
+    struct mgb_snapshot *snapshot = snapshot_new();
+    if (!snapshot)
+        return NULL;
+    contents_copy(snapshot, from);
+    mgb_shared_hold(snapshot->facts);
+    mgb_shared_hold(snapshot->pressed);
+    mgb_shared_hold(snapshot->history);
+    mgb_shared_hold(snapshot->traced);
+    mgb_shared_hold(snapshot->sweep);
+    return snapshot;
+}
