@@ -32,7 +32,7 @@ static void script_stop(void *script)
 
 static int script_run(struct mgb_invocation *in, struct mgb_cli_hub *hub)
 {
-    static const char text[] = "local _, run, form = ...\n"
+    static const char text[] = "local _, _, run, form = ...\n"
                                "local e = mgb.explain(run)\n"
                                "if form == 'text' then print(e) print() end\n"
                                "mgb.table(e.rows, e.columns)\n";

@@ -36,6 +36,9 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read;
+    bool watched;     /* a hook looks for a stop asked by another thread */
+    void (*output)(void *context, const char *line);
+    void *output_context;
     const char *then; /* called with what the script gave back; NULL: nothing */
     bool gave_model;  /* the script is a file that ends in return nn.model(...) */
     const struct script_services *services; /* NULL: the script can run nothing */

@@ -22,6 +22,8 @@
 #include "app/script/mgb_lua_table.h"
 #include "app/script/mgb_lua_trace.h"
 #include "app/script/mgb_lua_verify.h"
+#include "app/script/mgb_lua_words.h"
+#include "app/script/mgb_lua_workbench.h"
 
 void mgb_script_open_library(lua_State *L)
 {
@@ -34,7 +36,7 @@ void mgb_script_open_library(lua_State *L)
         PART(result), PART(recall),  PART(trace),        PART(run),        PART(session),
         PART(verify), PART(speedup), PART(forecast),     PART(sweep_grid), PART(sweep),
         PART(table),  PART(plot),    PART(explain_hint), PART(explain),    PART(compare),
-        PART(later),
+        PART(later),  PART(words),   PART(workbench),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

@@ -200,6 +200,20 @@ static int placement_get(lua_State *L)
     return 1;
 }
 
+/* option_value(name, text) -> as users write it; what unsets stays a word */
+static int option_value(lua_State *L)
+{
+    const char *text = luaL_checkstring(L, 2);
+    const struct mgb_option *option = mgb_placement_find_option(luaL_checkstring(L, 1));
+    if (!option)
+        mgb_script_fail(L, "there is no placement option '%s'", lua_tostring(L, 1));
+    if (strcmp(text, "nil") == 0)
+        lua_pushliteral(L, "nil");
+    else
+        mgb_script_push_option(L, option->id, text);
+    return 1;
+}
+
 /* towers() -> how many there will be */
 static int placement_towers(lua_State *L)
 {
@@ -231,6 +245,8 @@ void mgb_script_bind_placement(lua_State *L)
     lua_pop(L, 1);
     lua_pushcfunction(L, placement_new);
     lua_setfield(L, -2, "placement");
+    lua_pushcfunction(L, option_value);
+    lua_setfield(L, -2, "option_value");
     names_push(L);
     lua_setfield(L, -2, "placement_options");
 }

@@ -1,6 +1,7 @@
 /* What scripts ask and show outside of runs: SQL, tables, progress, where a restart may go on, the wish to stop. */
 #include "app/script/bind.h"
 #include <mgb/text.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -237,6 +238,18 @@ static int shown_text(lua_State *L)
     return 1;
 }
 
+/* output(line): what whoever drives this state shows of what was asked for */
+static int output_show(lua_State *L)
+{
+    const struct mgb_script *script = mgb_script_of(L);
+    const char *line = luaL_checkstring(L, 1);
+    if (script->output)
+        script->output(script->output_context, line);
+    else
+        printf("%s\n", line);
+    return 0;
+}
+
 /* progress(line): "" clears it, a newline at the end keeps it */
 static int progress_show(lua_State *L)
 {
@@ -294,6 +307,7 @@ void mgb_script_bind_query(lua_State *L)
                                     {"print_table", table_print},
                                     {"number_text", number_text},
                                     {"progress", progress_show},
+                                    {"output", output_show},
                                     {"remark", remark_tell},
                                     {"restartable", point_tell},
                                     {"interrupted", is_interrupted},

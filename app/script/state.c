@@ -147,6 +147,9 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
     script->limit = settings->memory_limit ? settings->memory_limit : DEFAULT_LIMIT;
     script->help = settings->help;
     script->then = settings->then;
+    script->watched = settings->watched;
+    script->output = settings->output;
+    script->output_context = settings->output_context;
     script->services = settings->services;
     script->backend = settings->backend ? settings->backend : "auto";
     script->machine = settings->machine;
@@ -160,6 +163,18 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
                         settings->flag_count) &&
            mgb_paths_modules(&script->roots, &script->root_count, settings->lua_path,
                              settings->lua_path_count);
+}
+
+static void watch_hook(lua_State *L, lua_Debug *ar);
+
+#define WATCH_EVERY 1000 /* instructions */
+
+static void script_watch(struct mgb_script *script)
+{
+    if (script->watched)
+        lua_sethook(script->lua, watch_hook, LUA_MASKCOUNT, WATCH_EVERY);
+    else
+        lua_sethook(script->lua, NULL, 0, 0);
 }
 
 enum mgb_status mgb_script_make(struct mgb_script **out, const struct mgb_script_settings *settings)
@@ -178,6 +193,7 @@ enum mgb_status mgb_script_make(struct mgb_script **out, const struct mgb_script
     lua_atpanic(L, state_panic);
     lua_setwarnf(L, state_warn, script);
     lua_pushcfunction(L, libraries_open);
+    script_watch(script);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
         enum mgb_status status =
             mgb_fail(MGB_NO_MEMORY, "opening the script libraries: %s", lua_tostring(L, -1));
@@ -217,6 +233,13 @@ void mgb_script_free(struct mgb_script *script)
 struct main_job {
     const char *path, *text;
     const char *inner; /* chunk name of a text that is part of the program */
+    const struct call_job *call;
+};
+struct call_job { /* of a function that the program's Lua lends */
+    const char *part, *name;
+    const char *const *words;
+    int count;
+    struct mgb_script_answer *out;
 };
 
 /* Calls the program's text with what the script gave back, which is on the top. */
@@ -230,10 +253,34 @@ static void then_call(lua_State *L, const char *text)
     lua_call(L, 3, 0);
 }
 
+static int lent_run(lua_State *L, const struct call_job *call)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, MGB_SCRIPT_LENT);
+    lua_getfield(L, -1, call->part);
+    lua_getfield(L, -1, call->name);
+    int function = lua_gettop(L);
+    for (int i = 0; i < call->count; i++) {
+        luaL_checkstack(L, 2, "too many words");
+        lua_pushstring(L, call->words[i]);
+    }
+    lua_call(L, call->count, LUA_MULTRET);
+    for (int i = function; i <= lua_gettop(L) && call->out->count < MGB_SCRIPT_ANSWERS; i++) {
+        char *text = strdup(lua_isnil(L, i) ? "" : luaL_tolstring(L, i, NULL));
+        if (!text)
+            return luaL_error(L, "the host's memory is exhausted");
+        call->out->texts[call->out->count++] = text;
+        if (!lua_isnil(L, i))
+            lua_pop(L, 1);
+    }
+    return 0;
+}
+
 static int main_run(lua_State *L)
 {
     struct mgb_script *script = mgb_script_of(L);
     const struct main_job *job = lua_touserdata(L, 1);
+    if (job->call)
+        return lent_run(L, job->call);
     if (job->path) {
         mgb_script_load_file(L, job->path);
     } else {
@@ -243,13 +290,15 @@ static int main_run(lua_State *L)
         if (luaL_loadbufferx(L, job->text, strlen(job->text), name, "t") != LUA_OK)
             return lua_error(L);
     }
-    if (job->inner)
+    if (job->inner) {
         mgb_script_push_usage(L);
+        lua_getfield(L, LUA_REGISTRYINDEX, MGB_SCRIPT_LENT);
+    }
     for (int i = 0; i < script->word_count; i++) {
         luaL_checkstack(L, 1, "too many words after --");
         lua_pushstring(L, script->words[i]);
     }
-    lua_call(L, script->word_count + (job->inner ? 1 : 0), 1);
+    lua_call(L, script->word_count + (job->inner ? 2 : 0), 1);
     int given = lua_gettop(L);
     script->gave_model = job->path && luaL_getmetafield(L, -1, "__name") == LUA_TSTRING &&
                          strcmp(lua_tostring(L, -1), "model") == 0;
@@ -313,6 +362,24 @@ enum mgb_status mgb_script_run_inner(struct mgb_script *script, const char *text
     return main_call(script, (struct main_job){.text = text, .inner = MGB_SCRIPT_INNER "command"});
 }
 
+enum mgb_status mgb_script_call(struct mgb_script *script, struct mgb_script_answer *out,
+                                const char *part, const char *name, const char *const *words,
+                                int count)
+{
+    *out = (struct mgb_script_answer){0};
+    free(script->script_dir);
+    script->script_dir = NULL;
+    return main_call(
+        script, (struct main_job){.call = &(struct call_job){part, name, words, count, out}});
+}
+
+void mgb_script_answer_done(struct mgb_script_answer *answer)
+{
+    for (int i = 0; i < answer->count; i++)
+        free(answer->texts[i]);
+    answer->count = 0;
+}
+
 const char *mgb_script_help_get(const struct mgb_script *script)
 {
     return script->help_text;
@@ -322,9 +389,33 @@ const char *mgb_script_help_get(const struct mgb_script *script)
  * would also hit the C functions that close things down. */
 static void interrupt_hook(lua_State *L, lua_Debug *ar)
 {
+    if (!atomic_load(&mgb_script_of(L)->interrupted)) { /* taken back */
+        lua_sethook(L, NULL, 0, 0);
+        return;
+    }
     lua_getinfo(L, "Sl", ar);
     lua_pushfstring(L, "%s:%d: interrupted", ar->short_src, ar->currentline);
     lua_error(L);
+}
+
+/* Another thread must not touch the state: it leaves a wish that is looked for here. */
+static void watch_hook(lua_State *L, lua_Debug *ar)
+{
+    if (!atomic_load(&mgb_script_of(L)->interrupted))
+        return;
+    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, 1);
+    interrupt_hook(L, ar);
+}
+
+void mgb_script_stop(struct mgb_script *script)
+{
+    atomic_store(&script->interrupted, true);
+}
+
+void mgb_script_resume(struct mgb_script *script)
+{
+    atomic_store(&script->interrupted, false);
+    script_watch(script);
 }
 
 void mgb_script_rearm(lua_State *L)

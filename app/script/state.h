@@ -28,6 +28,10 @@ struct mgb_script_settings {
     enum mgb_table_format format;  /* of mgb.table */
     const char *
         then; /* borrowed; a text of the program, called with what a script gave back; NULL: none */
+    bool watched; /* mgb_script_stop ends it too, from other threads */
+    /* A line that host.output was given, without its newline; NULL: it goes to standard output. */
+    void (*output)(void *context, const char *line);
+    void *output_context;
     bool help; /* stop once the script has declared its flags: see mgb_script_help_get */
 };
 
@@ -67,6 +71,24 @@ bool mgb_script_gave_model(const struct mgb_script *script);
  * control is back outside. Async-signal-safe. */
 void mgb_script_interrupt(struct mgb_script *script);
 bool mgb_script_interrupted(const struct mgb_script *script);
+
+/* The same from any thread, noticed within a thousand instructions by a state that was made `watched`; takes both back, on
+ * the thread of the state, while nothing runs in it. */
+void mgb_script_stop(struct mgb_script *script);
+void mgb_script_resume(struct mgb_script *script);
+
+/* Calls a function that the program's own Lua lends: `name` of host[`part`], with texts. `out` receives what it gave back, as
+ * texts, the first MGB_SCRIPT_ANSWERS of them, to be freed with mgb_script_answer_done, also after a failure. Fails as
+ * mgb_script_run_text. */
+enum { MGB_SCRIPT_ANSWERS = 8 };
+struct mgb_script_answer {
+    int count;
+    char *texts[MGB_SCRIPT_ANSWERS]; /* "" for nil */
+};
+enum mgb_status mgb_script_call(struct mgb_script *script, struct mgb_script_answer *out,
+                                const char *part, const char *name, const char *const *words,
+                                int count);
+void mgb_script_answer_done(struct mgb_script_answer *answer);
 
 /* The version of Lua ("5.4.4"). */
 const char *mgb_script_lua_version(void);

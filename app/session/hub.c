@@ -41,6 +41,39 @@ void mgb_hub_interrupt(struct mgb_hub *hub)
         mgb_run_stop(run);
 }
 
+void mgb_hub_stop(struct mgb_hub *hub)
+{
+    atomic_store(&hub->interrupted, true);
+}
+
+void mgb_hub_resume(struct mgb_hub *hub)
+{
+    atomic_store(&hub->interrupted, false);
+    for (struct script_session *session = hub->sessions; session; session = session->next) {
+        mgb_run_clear_stop(session->run);
+        if (session->finished || session->outcome != MGB_OUTCOME_INTERRUPTED)
+            continue;
+        session->outcome = MGB_OUTCOME_RUNNING;
+        session->message[0] = '\0';
+        session->goal.reason = NULL;
+    }
+}
+
+struct mgb_hub *mgb_hub_of(const struct script_session *session)
+{
+    return session->hub;
+}
+
+void *mgb_hub_context(const struct mgb_hub *hub)
+{
+    return hub->options.context;
+}
+
+enum mgb_status mgb_hub_note(struct mgb_hub *hub, int64_t run, const char *text)
+{
+    return hub->recorder && run ? mgb_recorder_put_note(hub->recorder, run, text) : MGB_OK;
+}
+
 void mgb_hub_fail(struct mgb_hub *hub, const char *message)
 {
     for (struct script_session *session = hub->sessions; session; session = session->next)

@@ -39,6 +39,9 @@ struct mgb_hub_options {  /* texts are borrowed until close */
         *quiet_remarks; /* names of those that are not told, comma separated; NULL: all are */
     /* Tells the supervisor where a restartable script is (NULL: not restartable); may be NULL. */
     void (*restartable)(void *context, const char *point);
+    /* After every step, on the engine's thread, once it is in the recorder's ring; the result is valid during the call. NULL:
+     * nobody wants to know. */
+    void (*stepped)(void *context, const struct mgb_step_result *result);
     /* Ends the process after a device got stuck and its outcome was stored; does not return. */
     void (*die)(void *context, const char *message);
     void *context; /* of these */
@@ -56,6 +59,19 @@ void mgb_hub_fail(struct mgb_hub *hub, const char *message);
 
 /* From a signal handler: the step in progress ends, further work is refused with MGB_INTERRUPTED. */
 void mgb_hub_interrupt(struct mgb_hub *hub);
+
+/* From any thread: as mgb_hub_interrupt, but told to whoever steps by a flag alone, so that the run may be closing. */
+void mgb_hub_stop(struct mgb_hub *hub);
+/* Takes an interrupt back: sessions that are open and were interrupted go on. On the thread that drives the sessions, while
+ * none of them steps. */
+void mgb_hub_resume(struct mgb_hub *hub);
+
+/* The hub of an open session, and the context that it was opened with: for who puts services of its own before the hub's. */
+struct mgb_hub *mgb_hub_of(const struct script_session *session);
+void *mgb_hub_context(const struct mgb_hub *hub);
+
+/* A note beside a recorded run. */
+enum mgb_status mgb_hub_note(struct mgb_hub *hub, int64_t run, const char *text);
 
 /* Whether the database was opened to record in, since a run began. */
 bool mgb_hub_recorded(const struct mgb_hub *hub);

@@ -44,10 +44,11 @@ static void step_keep(struct script_session *session, const struct mgb_step_resu
     memcpy(session->metrics, result->metrics, (size_t)session->metric_count * sizeof(double));
 }
 
-/* The sink of the engine: on the worker. False when a run's time is up. */
+/* The sink of the engine: on the worker. False when a run's time is up, or whoever drives it wants it to end. */
 static bool step_done(void *context, const struct mgb_step_result *result)
 {
     struct script_session *session = context;
+    const struct mgb_hub *hub = session->hub;
     struct mgb_record record = {.kind = MGB_RECORD_STEP};
     record.step = (struct mgb_record_step){
         .segment = session->segment_id,
@@ -65,11 +66,14 @@ static bool step_done(void *context, const struct mgb_step_result *result)
     if (session->segment_id)
         mgb_session_push_step(session, &record, result);
     mgb_session_spill_traced(session);
+    if (hub->options.stepped)
+        hub->options.stepped(hub->options.context, result);
     atomic_store(&session->heartbeat_ns, session_clock_ns());
     atomic_fetch_add(&session->call_steps, 1);
     if (result->epoch_end && session->epochs_left > 0) /* the engine stops by itself after each */
         session->epochs_left--;
-    return !mgb_session_goal_late(&session->goal, &session->series);
+    return !mgb_session_goal_late(&session->goal, &session->series) &&
+           !atomic_load(&hub->interrupted);
 }
 
 /* How far the call is, after what a script said of itself. A run may go on beyond the steps it has at least. */

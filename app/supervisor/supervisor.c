@@ -4,6 +4,7 @@
 #include "app/supervisor/supervisor.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct message { /* shorter than PIPE_BUF: written whole or not at all */
     int kind;
     char text[MGB_SUPERVISED_POINT];
 };
+_Static_assert(sizeof(struct message) <= PIPE_BUF, "a message must be written whole or not at all");
 
 static void message_send(const struct mgb_supervised *link, enum message_kind kind,
                          const char *text)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define MGB_SUPERVISED_POINT 120
+#define MGB_SUPERVISED_POINT 1000 /* bytes; a message with it is written at once */
 
 /* What a worker knows of its supervisor. */
 struct mgb_supervised {

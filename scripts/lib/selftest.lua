@@ -1,6 +1,6 @@
 -- What mgbench selftest runs. Called with a function that refuses, the model, and how much: first whether the engine is right
 -- on this machine, then one configuration again and again, which the program compares with itself.
-local usage, model_name, repeats, steps, warmup, batch = ...
+local usage, _, model_name, repeats, steps, warmup, batch = ...
 repeats, steps, warmup, batch = tonumber(repeats), tonumber(steps), tonumber(warmup), tonumber(batch)
 
 local ok, model = pcall(mgb.model, model_name)

@@ -73,7 +73,9 @@ function methods.freeze(session, name, frozen)
   end
   if not found then host.fail("s:freeze: the model has no variable or scope " .. host.describe(name)) end
   local change, status, message = s.session:set(s.request.placement)
-  return change or host.raise(status, message)
+  if not change then host.raise(status, message) end
+  if host.frozen then host.frozen(session, name, frozen) end
+  return change
 end
 
 -- The figures of the segment in force.
@@ -124,12 +126,17 @@ function session_type.__tostring(session)
     facts.backend == "host" and "CPU devices" or "GPUs", facts.step_index)
 end
 
-function mgb.session(options)
-  local o = host.options_check("mgb.session", options)
-  local s = host.prepare("mgb.session", o, options or {}, 3)
+-- What mgb.session opens, and the session of it.
+function host.session_prepare(options)
+  return host.prepare("mgb.session", host.options_check("mgb.session", options), options or {}, 3)
+end
+
+function host.session_open(s)
   local ok, status, message = host.open_prepared(s)
   if not ok then host.raise(status, message) end
   local session = setmetatable({}, session_type)
   states[session] = s
   return session
 end
+
+function mgb.session(options) return host.session_open(host.session_prepare(options)) end
