@@ -25,6 +25,7 @@ void tui_screen_free(struct tui_screen *screen);
 bool tui_screen_refresh(struct tui_screen *screen, int64_t now_ns);
 /* For tests: this snapshot instead of the workbench's. Held. */
 void tui_screen_set_snapshot(struct tui_screen *screen, const struct mgb_snapshot *snapshot);
+void tui_screen_set_runs(struct tui_screen *screen, const struct mgb_list *runs);
 
 /* Draws it; *cursor_y is negative when no line is being typed. */
 void tui_screen_draw(struct tui_screen *screen, struct tui_canvas *canvas, int *cursor_y,
@@ -41,5 +42,7 @@ const int *tui_screen_fired(const struct tui_screen *screen);
 void tui_screen_settings_load(struct tui_screen *screen, struct tui_settings *settings);
 void tui_screen_settings_save(struct tui_screen *screen, struct tui_settings *settings);
 bool tui_screen_go(struct tui_screen *screen, const char *place); /* by name */
+/* What was typed after ':', to be loaded at the start and saved at the end. */
+struct tui_history *tui_screen_history(struct tui_screen *screen);
 
 #endif

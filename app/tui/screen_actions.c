@@ -1,0 +1,305 @@
+/* What an action does where the view in front has nothing of its own for it. */
+#include "app/tui/screen_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t twice_ns = INT64_C(2000000000);
+
+static const struct {
+    enum tui_action action;
+    enum mgb_wish_kind kind;
+    enum mgb_option_id option;
+    int direction;
+} wishes[] = {
+    {TUI_ACT_WEIGHTS, MGB_WISH_TOGGLE, MGB_OPTION_CPU_RELOCATION, 1},
+    {TUI_ACT_MERGE, MGB_WISH_TOGGLE, MGB_OPTION_CPU_MERGE, 1},
+    {TUI_ACT_STRATEGY, MGB_WISH_TOGGLE, MGB_OPTION_STRATEGY, 1},
+    {TUI_ACT_FEWER_GPUS, MGB_WISH_TOGGLE, MGB_OPTION_GPUS, -1},
+    {TUI_ACT_MORE_GPUS, MGB_WISH_TOGGLE, MGB_OPTION_GPUS, 1},
+    {TUI_ACT_SMALLER_BATCH, MGB_WISH_TOGGLE, MGB_OPTION_BATCH, -1},
+    {TUI_ACT_LARGER_BATCH, MGB_WISH_TOGGLE, MGB_OPTION_BATCH, 1},
+    {TUI_ACT_PEER, MGB_WISH_TOGGLE, MGB_OPTION_PEER_ACCESS, 1},
+    {TUI_ACT_UNDO, MGB_WISH_UNDO, 0, 0},
+    {TUI_ACT_VERIFY, MGB_WISH_VERIFY, 0, 0},
+    {TUI_ACT_TRACE, MGB_WISH_TRACE, 0, 0},
+    {TUI_ACT_END, MGB_WISH_END, 0, 0},
+};
+enum { WISHES = sizeof wishes / sizeof *wishes };
+
+/* A move of a list is none: what is left of the others changes what runs, or what is stored. */
+bool screen_changes(enum tui_action action)
+{
+    static const enum tui_action others[] = {
+        TUI_ACT_RUN,    TUI_ACT_RECORD, TUI_ACT_CHOOSE_MODEL, TUI_ACT_CHOOSE_DATA,
+        TUI_ACT_TAG,    TUI_ACT_NOTE,   TUI_ACT_BASELINE,     TUI_ACT_CHOOSE_BACKEND,
+        TUI_ACT_DELETE, TUI_ACT_USE,    TUI_ACT_START_SWEEP};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i] == action)
+            return true;
+    for (int i = 0; i < WISHES; i++)
+        if (wishes[i].action == action)
+            return true;
+    return false;
+}
+
+static void ask(struct tui_desk *desk, enum mgb_wish_kind kind, const char *text)
+{
+    desk->ask(desk, &(struct mgb_wish){.kind = kind, .text = text});
+}
+
+static void run_or_pause(struct tui_screen *screen)
+{
+    switch (screen->snapshot->state) {
+    case MGB_BENCH_OPENING:
+    case MGB_BENCH_RUNNING:
+        ask(&screen->desk, MGB_WISH_PAUSE, NULL);
+        return;
+    case MGB_BENCH_SWEEPING:
+    case MGB_BENCH_BUSY:
+        screen_say(screen, MGB_LINE_WARNING, "%s: Ctrl-C stops it",
+                   *screen->snapshot->doing ? screen->snapshot->doing : "something runs");
+        return;
+    case MGB_BENCH_EMPTY:
+    case MGB_BENCH_READY:
+    case MGB_BENCH_PAUSED:
+    case MGB_BENCH_FAILED:
+        ask(&screen->desk, MGB_WISH_RUN, NULL);
+        return;
+    }
+}
+
+static void model_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    (void)context;
+    if (text && *text)
+        ask(desk, MGB_WISH_MODEL, text);
+}
+
+static void model_chosen(void *context, struct tui_desk *desk, const char *text)
+{
+    if (text && *text == '\0')
+        desk->prompt(desk, "model, or a file, and options: ", "", model_answer, context);
+    else
+        model_answer(context, desk, text);
+}
+
+static void data_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    (void)context;
+    if (text && *text)
+        ask(desk, MGB_WISH_DATA, text);
+}
+
+static void machine_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    (void)context;
+    if (text && *text)
+        ask(desk, MGB_WISH_MACHINE, text);
+}
+
+static void backend_chosen(void *context, struct tui_desk *desk, const char *text)
+{
+    if (text && *text == '\0')
+        desk->prompt(desk, "machine file: ", "", machine_answer, context);
+    else if (text)
+        ask(desk, MGB_WISH_BACKEND, text);
+}
+
+static void record_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    (void)context;
+    if (text && *text)
+        ask(desk, MGB_WISH_SAVE, text);
+}
+
+static void record(struct tui_screen *screen)
+{
+    char path[1024];
+    const char *folder = screen->record_dir ? screen->record_dir : "";
+    snprintf(path, sizeof path, "%s%ssession.lua", folder,
+             *folder && folder[strlen(folder) - 1] != '/' ? "/" : "");
+    screen->desk.prompt(&screen->desk, "write the session to: ", path, record_answer, NULL);
+}
+
+static void models_choose(struct tui_screen *screen)
+{
+    enum { MOST = 200 };
+    struct tui_choice *choices = calloc(MOST + 1, sizeof *choices);
+    int count = 0, chosen = 0;
+    if (!screen->models && screen->options.workbench)
+        screen->models = mgb_workbench_models(screen->options.workbench);
+    if (!choices) {
+        screen_say(screen, MGB_LINE_FAULT, "no memory for a menu");
+        return;
+    }
+    const struct mgb_facts *facts = screen->snapshot->facts;
+    for (const char *at = screen->models; at && *at && count < MOST;) {
+        size_t length = strcspn(at, "\n");
+        struct tui_choice *choice = &choices[count];
+        snprintf(choice->label, sizeof choice->label, "%.*s", (int)length, at);
+        snprintf(choice->value, sizeof choice->value, "%.*s", (int)length, at);
+        if (facts && strcmp(choice->label, facts->model) == 0)
+            chosen = count;
+        count++;
+        at += length + (at[length] == '\n');
+    }
+    strcpy(choices[count].label, "other...");
+    strcpy(choices[count++].note, "a file, or a name with options, as resnet depth=50");
+    screen->desk.menu(&screen->desk, "MODEL", choices, count, chosen, model_chosen, NULL);
+    free(choices);
+}
+
+static void backends_choose(struct tui_screen *screen)
+{
+    static const struct tui_choice choices[] = {
+        {.label = "auto", .value = "auto", .note = "CUDA where there is a GPU, else host"},
+        {.label = "cuda", .value = "cuda", .note = "GPUs of this machine"},
+        {.label = "host", .value = "host", .note = "CPU devices of this machine"},
+        {.label = "machine...", .note = "a machine file"}};
+    int chosen = 0;
+    for (int i = 0; i < 3 && screen->snapshot->facts; i++)
+        if (strcmp(choices[i].value, screen->snapshot->facts->backend) == 0)
+            chosen = i;
+    screen->desk.menu(&screen->desk, "BACKEND", choices, 4, chosen, backend_chosen, NULL);
+}
+
+static void data_choose(struct tui_screen *screen)
+{
+    const struct mgb_facts *facts = screen->snapshot->facts;
+    screen->desk.prompt(&screen->desk, "data: ", facts ? facts->data : "", data_answer, NULL);
+}
+
+/* Runs and segments as commands name them. */
+static void segments_command(struct tui_screen *screen, bool both)
+{
+    const struct mgb_bench_segment *now = &screen->snapshot->now, *before;
+    char line[160];
+    before = &screen->snapshot->before;
+    if (!now->run_id || !now->number) {
+        screen_say(screen, MGB_LINE_WARNING, "nothing is recorded yet: space runs it");
+    } else if (both && (!before->run_id || !before->number)) {
+        screen_say(screen, MGB_LINE_WARNING,
+                   "there is no segment before this one: change something");
+    } else {
+        if (both)
+            snprintf(line, sizeof line, "compare %lld.%d %lld.%d", (long long)before->run_id,
+                     before->number, (long long)now->run_id, now->number);
+        else
+            snprintf(line, sizeof line, "explain %lld.%d", (long long)now->run_id, now->number);
+        screen->desk.command(&screen->desk, line);
+    }
+}
+
+static void stop(struct tui_screen *screen)
+{
+    bool again = screen->stop_ns && screen->now_ns - screen->stop_ns < twice_ns;
+    screen->stop_ns = screen->now_ns ? screen->now_ns : 1;
+    if (again) {
+        screen->wish = TUI_SCREEN_QUIT;
+        return;
+    }
+    if (screen->options.workbench)
+        mgb_workbench_ask(screen->options.workbench, &(struct mgb_wish){.kind = MGB_WISH_STOP});
+    screen_say(screen, MGB_LINE_NOTE, "stopped after its step; Ctrl-C once more: quit");
+}
+
+static void quit_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    struct tui_screen *screen = context;
+    (void)desk;
+    if (text)
+        screen->wish = TUI_SCREEN_QUIT;
+}
+
+static void quit(struct tui_screen *screen)
+{
+    if (screen->snapshot->state == MGB_BENCH_SWEEPING)
+        screen->desk.confirm(&screen->desk, "a sweep runs; quit? y/N", quit_answer, screen);
+    else
+        screen->wish = TUI_SCREEN_QUIT;
+}
+
+static void back(struct tui_screen *screen)
+{
+    struct screen_view *v = &screen->views[screen->at];
+    if (*v->filter) {
+        *v->filter = '\0';
+        if (screen->at == SCREEN_RUNS) {
+            struct tui_scene scene = screen_scene(screen);
+            tui_runs_filter(v->state, &scene, &screen->desk);
+        }
+    } else if (screen->at >= SCREEN_TABS) {
+        screen_go(screen, screen->from);
+    }
+}
+
+static void line_open(struct tui_screen *screen, enum screen_prompt is)
+{
+    const char *filter = screen->views[screen->at].filter;
+    tui_prompt_open(&screen->prompt, is == SCREEN_FILTER ? "/" : ":",
+                    is == SCREEN_FILTER ? filter : "");
+    screen->prompt_is = is;
+}
+
+/* Another screen; false: it is not about screens. */
+static bool act_go(struct tui_screen *screen, enum tui_action action)
+{
+    int tab = screen->at < SCREEN_TABS ? screen->at : screen->from;
+    if (action >= TUI_ACT_BENCH && action <= TUI_ACT_LOG)
+        screen_go(screen, SCREEN_BENCH + (int)(action - TUI_ACT_BENCH));
+    else if (action == TUI_ACT_NEXT_SCREEN)
+        screen_go(screen, (tab + 1) % SCREEN_TABS);
+    else if (action == TUI_ACT_PREVIOUS_SCREEN)
+        screen_go(screen, (tab + SCREEN_TABS - 1) % SCREEN_TABS);
+    else if (action == TUI_ACT_HELP)
+        screen_go(screen, screen->at == SCREEN_HELP ? screen->from : SCREEN_HELP);
+    else
+        return false;
+    return true;
+}
+
+static bool act_wish(struct tui_screen *screen, enum tui_action action)
+{
+    for (int i = 0; i < WISHES; i++)
+        if (wishes[i].action == action) {
+            screen->desk.ask(&screen->desk, &(struct mgb_wish){.kind = wishes[i].kind,
+                                                               .option = wishes[i].option,
+                                                               .direction = wishes[i].direction});
+            return true;
+        }
+    return false;
+}
+
+static const struct {
+    enum tui_action action;
+    void (*act)(struct tui_screen *screen);
+} plain[] = {
+    {TUI_ACT_RUN, run_or_pause},
+    {TUI_ACT_CHOOSE_MODEL, models_choose},
+    {TUI_ACT_CHOOSE_DATA, data_choose},
+    {TUI_ACT_CHOOSE_BACKEND, backends_choose},
+    {TUI_ACT_RECORD, record},
+    {TUI_ACT_STOP, stop},
+    {TUI_ACT_BACK, back},
+    {TUI_ACT_SAVE_LAYOUT, screen_layout_save},
+    {TUI_ACT_QUIT, quit},
+};
+
+void screen_act_default(struct tui_screen *screen, enum tui_action action)
+{
+    if (act_go(screen, action) || act_wish(screen, action))
+        return;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (plain[i].action == action)
+            plain[i].act(screen);
+    if (action == TUI_ACT_COMPARE_SEGMENTS || action == TUI_ACT_EXPLAIN)
+        segments_command(screen, action == TUI_ACT_COMPARE_SEGMENTS);
+    else if (action == TUI_ACT_COMMAND || action == TUI_ACT_FILTER)
+        line_open(screen, action == TUI_ACT_FILTER ? SCREEN_FILTER : SCREEN_COMMAND);
+    else if (action == TUI_ACT_REDRAW)
+        screen->wish = TUI_SCREEN_REDRAW;
+    else if (action == TUI_ACT_SUSPEND)
+        screen->wish = TUI_SCREEN_SUSPEND;
+}

@@ -1,0 +1,89 @@
+/* What the files of the screen share: its parts, who has the keys, and what leads from one to another. */
+#ifndef APP_TUI_SCREEN_PRIVATE_H
+#define APP_TUI_SCREEN_PRIVATE_H
+
+#include "app/tui/layout.h"
+#include "app/tui/menu.h"
+#include "app/tui/prompt.h"
+#include "app/tui/screen.h"
+
+enum { /* in the order of the tabs; help and output have none */
+       SCREEN_BENCH,
+       SCREEN_RUNS = 4,
+       SCREEN_LOG = 6,
+       SCREEN_TABS = 7,
+       SCREEN_HELP = SCREEN_TABS,
+       SCREEN_OUTPUT,
+       SCREEN_VIEWS
+};
+
+struct screen_view {
+    const struct tui_view *view;
+    void *state;
+    char filter[128];
+};
+
+enum screen_prompt { SCREEN_COMMAND, SCREEN_FILTER, SCREEN_QUESTION };
+
+struct screen_confirm {
+    bool open;
+    char question[240];
+    tui_answer *answer;
+    void *context;
+};
+
+struct tui_screen {
+    struct tui_screen_options options;
+    struct tui_desk desk;
+    char *record_dir, *models; /* owned; NULL: none, not asked for yet */
+    struct screen_view views[SCREEN_VIEWS];
+    int at, from; /* from: where help and output lead back to */
+
+    const struct mgb_snapshot *snapshot; /* held, as is the list */
+    const struct mgb_list *runs;
+    struct mgb_pending pending;
+    bool fixed; /* the snapshot is a test's */
+    int64_t now_ns, log_count, key_ms;
+    bool dirty; /* something is to be drawn that came between keys */
+
+    struct tui_prompt prompt;
+    enum screen_prompt prompt_is;
+    tui_answer *prompt_answer;
+    void *prompt_context;
+    struct screen_confirm confirm;
+    struct tui_menu menu;
+    struct tui_history history;
+
+    char message[600], warning[600]; /* ours; of the log */
+    enum mgb_line_kind message_kind;
+    int64_t message_until_ns, stop_ns; /* stop_ns: when Ctrl-C was pressed; 0: not lately */
+
+    int fired[TUI_ACT_COUNT];
+    enum tui_screen_wish wish;
+    struct tui_layout layout; /* as last drawn */
+    int tab_x[SCREEN_TABS + 1];
+};
+
+/* screen.c */
+struct tui_scene screen_scene(const struct tui_screen *screen);
+void screen_go(struct tui_screen *screen, int at);
+int screen_find(enum tui_place place);
+int64_t screen_wall_ms(void); /* UTC */
+/* screen_desk.c */
+void screen_desk_make(struct tui_screen *screen);
+void screen_say(struct tui_screen *screen, enum mgb_line_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* screen_keys.c */
+void screen_act(struct tui_screen *screen, enum tui_action action);
+/* screen_actions.c: what an action does where the view has nothing of its own for it. */
+void screen_act_default(struct tui_screen *screen, enum tui_action action);
+bool screen_changes(enum tui_action action); /* which --readonly refuses */
+/* screen_settings.c */
+void screen_layout_save(struct tui_screen *screen);
+
+/* view_runs.c: the rows of runs are chosen by the archive, which must hear of a new filter. */
+void tui_runs_filter(void *state, const struct tui_scene *scene, struct tui_desk *desk);
+/* view_output.c; false: no memory. */
+bool tui_output_put(void *state, const char *title, const char *text);
+
+#endif
