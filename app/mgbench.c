@@ -1,5 +1,5 @@
 /* The command line program: reads its words, then runs the command in a supervised worker. */
-#include "app/cli/cli.h"
+#include "app/cli/manual.h"
 #include "app/mgb_commit.h"
 #include "app/supervisor/supervisor.h"
 
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     standard_open();
     spinning_limit(argv);
     struct mgb_invocation in;
-    int code = mgb_cli_parse(&in, argc, argv);
+    int code = mgb_cli_parse(&in, &mgb_manual_mgbench, argc, argv);
     if (code < 0) {
         struct mgb_supervisor_settings settings = {
             .off = in.no_supervisor, .program = in.program, .died = worker_died};

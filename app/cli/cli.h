@@ -1,5 +1,6 @@
-/* The command line: one const record a subcommand, from which parsing, help and the list of commands follow. Parsing has no
- * effects and comes before the supervisor forks; running happens in the worker. */
+/* The command line of a program: one const record a subcommand, or one that is the program itself, from which parsing, help
+ * and the list of commands follow. Parsing has no effects and comes before the supervisor forks; running happens in the
+ * worker. */
 #ifndef MGB_APP_CLI_H
 #define MGB_APP_CLI_H
 
@@ -33,7 +34,7 @@ struct mgb_example {     /* tests run each one */
 struct mgb_invocation;
 
 struct mgb_command {
-    const char *name;                   /* "devices"; "-e" for scripts */
+    const char *name;                   /* "devices"; "-e" for scripts; the program's for itself */
     const char *usage;                  /* the words after the name: "MODEL [placement options]" */
     const char *summary;                /* one line */
     const char *help;                   /* further lines for its own --help, or NULL */
@@ -54,7 +55,9 @@ struct mgb_given {            /* a flag as typed, in order */
 struct mgb_cli_host {
     /* Work can be taken up again at `point` after a crash; NULL: no longer. */
     void (*restartable)(void *context, const char *point);
-    void *context;
+    /* A full-screen program has the terminal, or no longer has. */
+    void (*screen)(void *context, bool on);
+    void *context;      /* of both */
     int restarts;       /* how often the program was started again after a crash */
     const char *point;  /* where it crashed */
     const char *commit; /* of the sources it was built from; NULL: not known */
@@ -62,7 +65,8 @@ struct mgb_cli_host {
 
 struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_done */
     const struct mgb_command *command;
-    const char *program;
+    const struct mgb_manual *manual;    /* of the program */
+    const char *program;                /* its name */
     char **argv;                        /* as given, the program's name first */
     const char *db, *backend, *machine; /* NULL: not given */
     const char **lua_path;
@@ -80,8 +84,12 @@ struct mgb_invocation { /* borrowed from argv; the lists are freed by mgb_cli_do
     int64_t started_ms; /* UTC, of the program, before any restart */
 };
 
-/* Reads the command line. -1: go on with mgb_cli_run; else the exit code (help was printed, or what is wrong). */
-int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv);
+struct mgb_manual;
+
+/* Reads the command line of the program that `manual` (manual.h) describes. -1: go on with mgb_cli_run; else the exit code
+ * (help was printed, or what is wrong). */
+int mgb_cli_parse(struct mgb_invocation *out, const struct mgb_manual *manual, int argc,
+                  char **argv);
 void mgb_cli_done(struct mgb_invocation *in);
 
 /* Runs the command in this process and returns the exit code; standard output is flushed. */
@@ -105,5 +113,27 @@ int mgb_cli_refusal_code(enum mgb_status status);
 
 extern const struct mgb_command *const mgb_commands[]; /* ended by NULL */
 extern const struct mgb_flag mgb_global_flags[];       /* ended by a NULL name */
+
+/* Flags that every program has: entries of its list. */
+#define MGB_CLI_PLACE_FLAGS                                                                        \
+    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",  \
+     false},                                                                                       \
+        {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto) [later: sim]",    \
+         false},                                                                                   \
+        {"--machine", "NAME", "machine file for the simulator [later]", false},                    \
+        {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},    \
+    {                                                                                              \
+        "--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false           \
+    }
+#define MGB_CLI_REMARK_FLAGS                                                                       \
+    {                                                                                              \
+        "--quiet-warnings", "NAMES",                                                               \
+            "not these warnings, by the names at their ends: crowded,idle", false                  \
+    }
+#define MGB_CLI_HELP_FLAGS                                                                         \
+    {"--version", NULL, "print the version", false},                                               \
+    {                                                                                              \
+        "--help", NULL, "print this help; also -h", false                                          \
+    }
 
 #endif

@@ -4,7 +4,7 @@ _PROGRAM_offer() # PREFIX PART: adds to COMPREPLY what may complete PART, by kin
     local word found=()
     case " $kind " in *' runs '*) words+=' last last~1 tag: baseline: sweep:' ;; esac
     case " $kind " in *' models '*)
-        words+=" $(PROGRAM models --csv 2>/dev/null | sed -n '2,$s/,.*//p')"
+        words+=" $(mgbench models --csv 2>/dev/null | sed -n '2,$s/,.*//p')"
         [[ $2 == *[./]* ]] && kind+=' files' ;;
     esac
     [[ $words ]] && mapfile -t found < <(compgen -W "$words" -- "$2")
@@ -56,7 +56,6 @@ _PROGRAM()
         _PROGRAM_offer "${cur%%=*}=" "${cur#*=}"
     elif [[ $cur == -* ]]; then
         words=$(_PROGRAM_flags "$command")
-        [[ $command ]] || words+=' -e'
         _PROGRAM_offer '' "$cur"
     else
         _PROGRAM_word "$command $position"

@@ -25,7 +25,7 @@ function __PROGRAM_is -d 'is this the command; an empty name: is there none yet'
 end
 
 function __PROGRAM_models
-    PROGRAM models --csv 2>/dev/null | string replace -r ',.*' '' | tail -n +2
+    mgbench models --csv 2>/dev/null | string replace -r ',.*' '' | tail -n +2
 end
 
 function __PROGRAM_runs

@@ -1,7 +1,7 @@
 # What is the same in the completion of every program; PROGRAM is its name.
 _PROGRAM_models()
 {
-    local -a found=(${${(f)"$(_call_program models PROGRAM models --csv 2>/dev/null)"}[2,-1]%%,*})
+    local -a found=(${${(f)"$(_call_program models mgbench models --csv 2>/dev/null)"}[2,-1]%%,*})
     _describe -t models model found
     _files -g '*.lua'
 }

@@ -22,14 +22,21 @@ static void codes_print(FILE *out, const char *what)
         }
 }
 
+static void examples_of(FILE *out, const struct mgb_command *command)
+{
+    for (const struct mgb_example *e = command->examples; e && e->command; e++) {
+        codes_print(out, e->what);
+        fprintf(out, "\t%s\t%s\n", command->name, e->command);
+    }
+}
+
 static void examples_print(FILE *out, const struct mgb_manual *manual)
 {
     for (const struct mgb_command *const *c = mgb_manual_next(manual->commands); c;
          c = mgb_manual_next(c + 1))
-        for (const struct mgb_example *e = (*c)->examples; e && e->command; e++) {
-            codes_print(out, e->what);
-            fprintf(out, "\t%s\t%s\n", (*c)->name, e->command);
-        }
+        examples_of(out, *c);
+    if (manual->itself)
+        examples_of(out, manual->itself);
 }
 
 static void flags_print(FILE *out, const char *command, const struct mgb_flag *flags)
@@ -38,18 +45,24 @@ static void flags_print(FILE *out, const char *command, const struct mgb_flag *f
         fprintf(out, "flag\t%s\t%s\t%s\n", command, flags->name, flags->help);
 }
 
+static void command_print(FILE *out, const struct mgb_command *command)
+{
+    int examples = 0;
+    while (command->examples && command->examples[examples].command)
+        examples++;
+    fprintf(out, "command\t%s\t%d\t%s\n", command->name, examples, command->summary);
+    flags_print(out, command->name, command->flags);
+    flags_print(out, command->name, command->more_flags ? command->more_flags() : NULL);
+}
+
 /* The table itself, for tests. */
 static void table_print(FILE *out, const struct mgb_manual *manual)
 {
     for (const struct mgb_command *const *c = mgb_manual_next(manual->commands); c;
-         c = mgb_manual_next(c + 1)) {
-        int examples = 0;
-        while ((*c)->examples && (*c)->examples[examples].command)
-            examples++;
-        fprintf(out, "command\t%s\t%d\t%s\n", (*c)->name, examples, (*c)->summary);
-        flags_print(out, (*c)->name, (*c)->flags);
-        flags_print(out, (*c)->name, (*c)->more_flags ? (*c)->more_flags() : NULL);
-    }
+         c = mgb_manual_next(c + 1))
+        command_print(out, *c);
+    if (manual->itself)
+        command_print(out, manual->itself);
     flags_print(out, "*", manual->flags);
 }
 
@@ -64,7 +77,7 @@ static int file_write(const struct mgb_invocation *in, const char *file, size_t 
 {
     FILE *out = fopen(file, "w");
     if (out)
-        kinds[kind].print(out, &mgb_manual_mgbench);
+        kinds[kind].print(out, in->manual);
     bool failed = !out || ferror(out);
     failed = (out && fclose(out) != 0) || failed;
     return failed ? mgb_cli_complain(in, MGB_EXIT_FAILED, "generate: cannot write '%s': %s", file,
@@ -79,7 +92,7 @@ static int generate_run(struct mgb_invocation *in)
             continue;
         if (in->word_count > 1)
             return file_write(in, in->words[1], i);
-        kinds[i].print(stdout, &mgb_manual_mgbench);
+        kinds[i].print(stdout, in->manual);
         return MGB_EXIT_OK;
     }
     return mgb_cli_complain(in, MGB_EXIT_USAGE,

@@ -17,26 +17,24 @@ void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags)
     }
 }
 
-void mgb_help_print_all(FILE *out, bool with_flags)
+void mgb_help_print_all(FILE *out, const struct mgb_manual *manual, bool with_flags)
 {
-    fputs("mgbench: where should the weights live, where should the towers meet, how many GPUs are "
-          "worth it\n"
-          "\nusage: mgbench COMMAND [options] [-- words]\n\ncommands:\n",
-          out);
-    for (const struct mgb_command *const *c = mgb_manual_next(mgb_commands); c;
+    fprintf(out, "%s: %s\n\nusage: %s COMMAND [options] [-- words]\n\ncommands:\n", manual->program,
+            manual->summary, manual->program);
+    for (const struct mgb_command *const *c = mgb_manual_next(manual->commands); c;
          c = mgb_manual_next(c + 1))
         fprintf(out, "  %-24s%s\n", (*c)->name, (*c)->summary);
     if (with_flags) {
         fputs("\nlater (not in this version; each tells what to use instead):\n ", out);
-        for (const struct mgb_later_command *c = mgb_later_commands; c->name; c++)
+        for (const struct mgb_later_command *c = manual->later; c && c->name; c++)
             fprintf(out, " %s", c->name);
         fputs("\n\noptions of every command:\n", out);
-        mgb_help_print_flags(out, mgb_global_flags);
+        mgb_help_print_flags(out, manual->flags);
         fputs("\nexit codes:\n", out);
         for (const struct mgb_manual_row *row = mgb_manual_exit_codes; row->word; row++)
             fprintf(out, "  %-24s%s\n", row->word, row->what);
     }
-    fputs("\nmgbench COMMAND --help tells more about one.\n", out);
+    fprintf(out, "\n%s COMMAND --help tells more about one.\n", manual->program);
 }
 
 /* Whether the line at `next` goes on with the sentence of the one before it, which had `length` bytes. */
@@ -59,10 +57,13 @@ static void text_print(FILE *out, const char *text, bool together)
     }
 }
 
-void mgb_help_print_command(FILE *out, const struct mgb_command *command)
+void mgb_help_print_command(FILE *out, const struct mgb_manual *manual,
+                            const struct mgb_command *command)
 {
-    fprintf(out, "usage: mgbench %s%s%s\n\n%s\n", command->name, *command->usage ? " " : "",
-            command->usage, command->summary);
+    bool itself = command == manual->itself;
+    fprintf(out, "usage: %s%s%s%s%s\n\n%s\n", manual->program, itself ? "" : " ",
+            itself ? "" : command->name, *command->usage ? " " : "", command->usage,
+            command->summary);
     if (command->help) {
         fputc('\n', out);
         text_print(out, command->help, mgb_wrap_is_on());
@@ -79,6 +80,6 @@ void mgb_help_print_command(FILE *out, const struct mgb_command *command)
         fputs("\nplacement options:\n", out);
         mgb_help_print_flags(out, command->more_flags());
     }
-    fputs("\noptions of every command:\n", out);
-    mgb_help_print_flags(out, mgb_global_flags);
+    fputs(itself ? "\nfurther options:\n" : "\noptions of every command:\n", out);
+    mgb_help_print_flags(out, manual->flags);
 }

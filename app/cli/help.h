@@ -4,8 +4,9 @@
 
 #include "app/cli/cli.h"
 
-void mgb_help_print_all(FILE *out, bool with_flags);
-void mgb_help_print_command(FILE *out, const struct mgb_command *command);
+void mgb_help_print_all(FILE *out, const struct mgb_manual *manual, bool with_flags);
+void mgb_help_print_command(FILE *out, const struct mgb_manual *manual,
+                            const struct mgb_command *command);
 void mgb_help_print_flags(FILE *out, const struct mgb_flag *flags);
 
 #endif

@@ -145,41 +145,48 @@ static int64_t step_timeout_ns(void)
     return (int64_t)(seconds * 1e9);
 }
 
+enum mgb_status mgb_cli_hub_options(struct mgb_hub_options *out, const struct mgb_invocation *in,
+                                    bool looks_only, char **database, char **command)
+{
+    *database = mgb_cli_database(in);
+    *command = mgb_cli_command_text(in);
+    if (!*database || !*command) {
+        enum mgb_status status = *database
+                                     ? mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted")
+                                     : mgb_cli_no_database();
+        free(*database);
+        free(*command);
+        return status;
+    }
+    if (!in->db && !looks_only)
+        folders_make(*database);
+    *out = (struct mgb_hub_options){.database = *database,
+                                    .program_version = MGB_VERSION,
+                                    .commit = in->host.commit,
+                                    .command = *command,
+                                    .after_crash = in->host.restarts > 0,
+                                    .started_ms = in->started_ms,
+                                    .step_timeout_ns = step_timeout_ns(),
+                                    .quiet_remarks = in->quiet_warnings};
+    return MGB_OK;
+}
+
 enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invocation *in,
                                  const char *script, bool is_file)
 {
-    *out = (struct mgb_cli_hub){.in = in, .database = mgb_cli_database(in)};
-    out->command = mgb_cli_command_text(in);
-    if (!out->database || !out->command) {
-        enum mgb_status status = out->database
-                                     ? mgb_fail(MGB_NO_MEMORY, "starting: memory is exhausted")
-                                     : mgb_cli_no_database();
-        free(out->database);
-        free(out->command);
-        return status;
-    }
-    if (!in->db)
-        folders_make(out->database);
+    struct mgb_hub_options options;
+    *out = (struct mgb_cli_hub){.in = in};
+    MGB_TRY(mgb_cli_hub_options(&options, in, false, &out->database, &out->command));
     if (script)
         script_digest(out->digest, sizeof out->digest, script, is_file);
-    struct mgb_hub_options options = {
-        .database = out->database,
-        .program_version = MGB_VERSION,
-        .commit = in->host.commit,
-        .script = is_file ? script : NULL,
-        .script_digest = *out->digest ? out->digest : NULL,
-        .command = out->command,
-        .tag = in->command && strcmp(in->command->name, "selftest") == 0 ? "selftest" : NULL,
-        .after_crash = in->host.restarts > 0,
-        .started_ms = in->started_ms,
-        .step_timeout_ns = step_timeout_ns(),
-        .progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL,
-        .warn = in->quiet ? NULL : warning_show,
-        .quiet_remarks = in->quiet_warnings,
-        .restartable = point_tell,
-        .die = process_end,
-        .context = out,
-    };
+    options.script = is_file ? script : NULL;
+    options.script_digest = *out->digest ? out->digest : NULL;
+    options.tag = in->command && strcmp(in->command->name, "selftest") == 0 ? "selftest" : NULL;
+    options.progress = !in->quiet && isatty(STDERR_FILENO) ? progress_show : NULL;
+    options.warn = in->quiet ? NULL : warning_show;
+    options.restartable = point_tell;
+    options.die = process_end;
+    options.context = out;
     enum mgb_status status = mgb_hub_open(&out->hub, &options);
     if (status == MGB_OK) {
         mgb_hub_services(&out->services, out->hub);

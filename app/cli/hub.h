@@ -14,6 +14,12 @@ struct mgb_cli_hub {
     char digest[24];                 /* of the script; "" without one */
 };
 
+/* Of the options of a hub what follows from the command line alone: database (its default, whose folders are made unless
+ * `looks_only`), version, commit, command, time of the start, limit of a step, remarks. Both texts are to be freed after the
+ * hub is closed. */
+enum mgb_status mgb_cli_hub_options(struct mgb_hub_options *out, const struct mgb_invocation *in,
+                                    bool looks_only, char **database, char **command);
+
 /* `script` (a path or a text, `is_file` says which) is NULL for commands without one. The database is --db, else MGBENCH_DB,
  * else $XDG_DATA_HOME/mgbench/results.db. `out` must stay where it is until mgb_cli_hub_close. */
 enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invocation *in,

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/configuration.h"
 #include "app/cli/hub.h"
+#include "app/cli/programs.h"
 #include "app/script/paths.h"
 #include "app/script/state.h"
 #include "db/query.h"
@@ -65,29 +66,16 @@ static void plugin_add(struct mgb_table *table)
     row_add(table, "backend cuda", there ? path : mgb_message_get());
 }
 
-/* Where the shell would find a program; NULL: nowhere. */
-static char *program_find(const char *name)
-{
-    const char *path = getenv("PATH");
-    char *copy = path ? strdup(path) : NULL, *rest = copy, *found = NULL;
-    while (rest && !found) {
-        char *candidate = mgb_paths_join(strsep(&rest, ":"), name);
-        if (candidate && access(candidate, X_OK) == 0)
-            found = candidate;
-        else
-            free(candidate);
-    }
-    free(copy);
-    return found;
-}
-
 static void program_add(struct mgb_table *table)
 {
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     row_add(table, "program", length > 0 ? program : NULL);
-    char *gnuplot = program_find("gnuplot");
+    char *gnuplot = mgb_cli_program_find("gnuplot");
+    char *beside = mgb_cli_program_beside("mgbench-tui");
+    row_add(table, "terminal program", beside ? beside : "not there: mgbench-tui was not built");
+    free(beside);
     row_add(table, "gnuplot", gnuplot ? gnuplot : "not there: plots are drawn as text");
     free(gnuplot);
 }

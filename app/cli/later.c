@@ -8,9 +8,10 @@ const struct mgb_later_command mgb_later_commands[] = {
     {"machines", "mgbench devices"},
     {NULL, NULL}};
 
-const struct mgb_later_command *mgb_later_find(const char *name)
+const struct mgb_later_command *mgb_later_find(const struct mgb_later_command *list,
+                                               const char *name)
 {
-    for (const struct mgb_later_command *c = mgb_later_commands; c->name; c++)
+    for (const struct mgb_later_command *c = list; c && c->name; c++)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;

@@ -8,7 +8,8 @@ struct mgb_later_command {
 
 extern const struct mgb_later_command mgb_later_commands[]; /* ended by a NULL name */
 
-/* NULL: no such command. */
-const struct mgb_later_command *mgb_later_find(const char *name);
+/* In a list that may be NULL. NULL: no such command. */
+const struct mgb_later_command *mgb_later_find(const struct mgb_later_command *list,
+                                               const char *name);
 
 #endif

@@ -34,7 +34,7 @@ static const struct mgb_manual_row environment[] = {
     {"NO_COLOR", "no colour, if it is not empty"},
     {"XDG_DATA_HOME", "folder of mgbench/results.db and mgbench/lua (default: ~/.local/share)"},
     {"XDG_CONFIG_HOME, XDG_STATE_HOME",
-     "folders that mgbench info names; this version keeps nothing there"},
+     "folders of mgbench/tui.conf, and of the history and log of mgbench-tui"},
     {"CUDA_VISIBLE_DEVICES", "GPUs that CUDA shows"},
     {"OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "how long idle threads of CPU devices spin; unless given, mgbench sets a short time"},
@@ -74,8 +74,9 @@ const struct mgb_manual mgb_manual_mgbench = {
         "tables are in the\n"
         "unit that they name, numbers of --csv and --json in full.\n",
     .commands = mgb_commands,
+    .later = mgb_later_commands,
     .flags = mgb_global_flags,
     .sections = sections,
     .warnings = mgb_remarks,
-    .see_also = "sqlite3(1), gnuplot(1)",
+    .see_also = "mgbench-tui(1), sqlite3(1), gnuplot(1)",
 };

@@ -1,9 +1,10 @@
-/* The manual of a program: its table of commands and flags and what else there is to say, from which the man page and the
- * completions for shells are written. A second program has a table of its own. */
+/* The manual of a program: its table of commands and flags and what else there is to say, from which its words are read and
+ * help, the man page and the completions for shells are written. A second program has a table of its own. */
 #ifndef MGB_APP_CLI_MANUAL_H
 #define MGB_APP_CLI_MANUAL_H
 
 #include "app/cli/cli.h"
+#include "app/cli/later.h"
 #include "app/session/hub.h"
 #include <stdio.h>
 
@@ -20,7 +21,9 @@ struct mgb_manual {
     const char *program, *version, *date;      /* "mgbench", "0.1.0", "2026-11-30" */
     const char *summary, *description;         /* a line; lines as in mgb_command.help */
     const struct mgb_command *const *commands; /* ended by NULL; NULL: it has none */
-    const struct mgb_flag *flags;              /* of every command, or of the program */
+    const struct mgb_command *itself; /* what it does without a command's word; NULL: nothing */
+    const struct mgb_later_command *later; /* ended by a NULL name; NULL: none */
+    const struct mgb_flag *flags;          /* of every command, or of the program */
     const struct mgb_manual_section *sections;
     const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */
     const char *see_also;              /* "sqlite3(1), gnuplot(1)" */

@@ -34,6 +34,12 @@ static void values_print(FILE *out, const char *command, const struct mgb_flag *
     }
 }
 
+static void flags_all_print(FILE *out, const struct mgb_command *command)
+{
+    flag_names_print(out, command->flags);
+    flag_names_print(out, command->more_flags ? command->more_flags() : NULL);
+}
+
 /* Those of tables kept elsewhere, each table once. */
 static void shared_values_print(FILE *out, const struct mgb_manual *manual)
 {
@@ -48,7 +54,8 @@ static void shared_values_print(FILE *out, const struct mgb_manual *manual)
     }
 }
 
-static void words_print(FILE *out, const struct mgb_command *command)
+/* `name`: what the line has of the command; "" for that of the program itself. */
+static void words_print(FILE *out, const struct mgb_command *command, const char *name)
 {
     bool repeats;
     int count = mgb_words_positions(command->usage, &repeats);
@@ -56,9 +63,9 @@ static void words_print(FILE *out, const struct mgb_command *command)
         struct mgb_word_set set;
         mgb_words_of_usage(&set, command->usage, i);
         if (repeats && i == count - 1)
-            fprintf(out, "        '%s '*) ", command->name);
+            fprintf(out, "        '%s '*) ", name);
         else
-            fprintf(out, "        '%s %d') ", command->name, i);
+            fprintf(out, "        '%s %d') ", name, i);
         set_print(out, &set, "value");
     }
 }
@@ -69,20 +76,27 @@ static void tables_print(FILE *out, const struct mgb_manual *manual)
     const char *name = manual->program;
     fprintf(out, "_%s_flags() # COMMAND: the options it takes\n{\n    case $1 in\n", name);
     for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1)) {
+        if ((*c)->name[0] == '-')
+            fprintf(out, "        '') echo ' %s' ;;\n", (*c)->name);
         if (!(*c)->flags && !(*c)->more_flags)
             continue;
         fprintf(out, "        %s) echo '", (*c)->name);
-        flag_names_print(out, (*c)->flags);
-        flag_names_print(out, (*c)->more_flags ? (*c)->more_flags() : NULL);
+        flags_all_print(out, *c);
         fputs("' ;;\n", out);
     }
     fputs("    esac\n    echo '", out);
+    if (manual->itself)
+        flags_all_print(out, manual->itself);
     flag_names_print(out, manual->flags);
     fprintf(out, "'\n}\n\n_%s_value() # 'COMMAND OPTION': sets kind and words\n{\n    case $1 in\n",
             name);
     for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
         values_print(out, (*c)->name, (*c)->flags);
     shared_values_print(out, manual);
+    if (manual->itself) {
+        values_print(out, NULL, manual->itself->flags);
+        values_print(out, NULL, manual->itself->more_flags ? manual->itself->more_flags() : NULL);
+    }
     values_print(out, NULL, manual->flags);
     fprintf(out, "    esac\n}\n\n_%s_word() # 'COMMAND POSITION': sets kind and words\n{\n", name);
     fputs("    case $1 in\n", out);
@@ -93,7 +107,9 @@ static void tables_print(FILE *out, const struct mgb_manual *manual)
         fputs("' ;;\n", out);
     }
     for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
-        words_print(out, *c);
+        words_print(out, *c, (*c)->name);
+    if (manual->itself)
+        words_print(out, manual->itself, "");
     fputs("    esac\n}\n\n", out);
 }
 

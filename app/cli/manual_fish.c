@@ -56,6 +56,25 @@ static void flags_print(FILE *out, const char *program, const char *command,
     }
 }
 
+/* What a command takes; `name` as start_print has it, NULL for options that stand anywhere. */
+static void own_print(FILE *out, const char *program, const struct mgb_command *command,
+                      const char *name)
+{
+    bool repeats;
+    int count = mgb_words_positions(command->usage, &repeats);
+    for (int i = 0; i < count; i++) {
+        struct mgb_word_set set;
+        mgb_words_of_usage(&set, command->usage, i);
+        if (!set.files && !set.folders && !set.models && !set.runs && !set.choices[0])
+            continue;
+        start_print(out, program, name ? name : "");
+        set_print(out, program, &set);
+        fputc('\n', out);
+    }
+    flags_print(out, program, name, command->flags);
+    flags_print(out, program, name, command->more_flags ? command->more_flags() : NULL);
+}
+
 static void command_print(FILE *out, const char *program, const struct mgb_command *command)
 {
     start_print(out, program, "");
@@ -65,19 +84,14 @@ static void command_print(FILE *out, const char *program, const struct mgb_comma
         fprintf(out, " -a %s -d ", command->name);
     text_print(out, command->summary);
     fputc('\n', out);
-    bool repeats;
-    int count = mgb_words_positions(command->usage, &repeats);
-    for (int i = 0; i < count; i++) {
-        struct mgb_word_set set;
-        mgb_words_of_usage(&set, command->usage, i);
-        if (!set.files && !set.folders && !set.models && !set.runs && !set.choices[0])
-            continue;
-        start_print(out, program, command->name);
-        set_print(out, program, &set);
-        fputc('\n', out);
-    }
-    flags_print(out, program, command->name, command->flags);
-    flags_print(out, program, command->name, command->more_flags ? command->more_flags() : NULL);
+    own_print(out, program, command, command->name);
+}
+
+static void names_print(FILE *out, const struct mgb_flag *flags)
+{
+    for (; flags && flags->name; flags++)
+        if (flags->value && !flags->optional)
+            fprintf(out, " %s", flags->name);
 }
 
 void mgb_manual_print_fish(FILE *out, const struct mgb_manual *manual)
@@ -88,12 +102,16 @@ void mgb_manual_print_fish(FILE *out, const struct mgb_manual *manual)
             "function __%s_takes_value -d 'has this option a value as the next word'\n"
             "    contains -- $argv[1]",
             manual->program);
-    for (const struct mgb_flag *f = manual->flags; f && f->name; f++)
-        if (f->value && !f->optional)
-            fprintf(out, " %s", f->name);
+    names_print(out, manual->flags);
+    if (manual->itself) {
+        names_print(out, manual->itself->flags);
+        names_print(out, manual->itself->more_flags ? manual->itself->more_flags() : NULL);
+    }
     fputs("\nend\n\n", out);
     mgb_manual_print_template(out, mgb_shell_completion_fish, manual->program);
     flags_print(out, manual->program, NULL, manual->flags);
+    if (manual->itself)
+        own_print(out, manual->program, manual->itself, NULL);
     for (const struct mgb_command *const *c = mgb_manual_next(manual->commands); c;
          c = mgb_manual_next(c + 1))
         command_print(out, manual->program, *c);

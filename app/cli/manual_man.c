@@ -127,7 +127,6 @@ static void examples_print(FILE *out, const struct mgb_example *examples)
 {
     if (!examples)
         return;
-    fputs(".PP\nExamples:\n", out);
     for (; examples->command; examples++) {
         fputs(".TP 4\n.B ", out);
         line_print(out, examples->command, true);
@@ -157,7 +156,33 @@ static void command_print(FILE *out, const struct mgb_manual *manual,
     flags_print(out, command->flags);
     if (command->more_flags)
         fputs(".PP\nIt also takes the options under\n.BR \"PLACEMENT OPTIONS\" .\n", out);
+    fputs(command->examples ? ".PP\nExamples:\n" : "", out);
     examples_print(out, command->examples);
+}
+
+static void placement_print(FILE *out, const struct mgb_command *command)
+{
+    fputs("named as in scripts.\nOne whose value may be left out means yes then, and\n"
+          ".BI \\-\\-no\\- name\nmeans no.\n",
+          out);
+    flags_print(out, command->more_flags());
+}
+
+/* Of a program without commands. */
+static void itself_print(FILE *out, const struct mgb_manual *manual)
+{
+    const struct mgb_command *itself = manual->itself;
+    fputs(".SH OPTIONS\n", out);
+    flags_print(out, itself ? itself->flags : NULL);
+    flags_print(out, manual->flags);
+    if (itself && itself->more_flags) {
+        fputs(".SH PLACEMENT OPTIONS\nThey are ", out);
+        placement_print(out, itself);
+    }
+    if (itself && itself->examples) {
+        fputs(".SH EXAMPLES\n", out);
+        examples_print(out, itself->examples);
+    }
 }
 
 static void commands_print(FILE *out, const struct mgb_manual *manual)
@@ -174,10 +199,8 @@ static void commands_print(FILE *out, const struct mgb_manual *manual)
     for (const struct mgb_command *const *b = first; b; b = mgb_manual_next(b + 1))
         if (shares_flags(*b, *c))
             fprintf(out, "\n.BR %s ,", (*b)->name);
-    fputs("\nnamed as in scripts.\nOne whose value may be left out means yes then, and\n"
-          ".BI \\-\\-no\\- name\nmeans no.\n",
-          out);
-    flags_print(out, (*c)->more_flags());
+    fputc('\n', out);
+    placement_print(out, *c);
 }
 
 static void sections_print(FILE *out, const struct mgb_manual_section *section)
@@ -229,8 +252,11 @@ static void heading_print(FILE *out, const struct mgb_manual *manual)
     fprintf(out, " 1 %s \"%s %s\" \"User commands\"\n.SH NAME\n%s \\- ", manual->date, name,
             manual->version, name);
     line_print(out, manual->summary, false);
-    fprintf(out, ".SH SYNOPSIS\n.B %s\n%s", name,
-            manual->commands ? ".I COMMAND\n[options] [\\-\\- words]\n" : "[options]\n");
+    fprintf(out, ".SH SYNOPSIS\n.B %s\n", name);
+    if (mgb_manual_next(manual->commands))
+        fputs(".I COMMAND\n[options] [\\-\\- words]\n", out);
+    else
+        line_print(out, manual->itself ? manual->itself->usage : "[options]", true);
 }
 
 void mgb_manual_print_man(FILE *out, const struct mgb_manual *manual)
@@ -238,10 +264,14 @@ void mgb_manual_print_man(FILE *out, const struct mgb_manual *manual)
     heading_print(out, manual);
     fputs(".SH DESCRIPTION\n", out);
     help_print(out, manual->description, true);
-    if (mgb_manual_next(manual->commands))
+    if (manual->itself && manual->itself->help)
+        help_print(out, manual->itself->help, false);
+    if (mgb_manual_next(manual->commands)) {
         commands_print(out, manual);
-    fputs(manual->commands ? ".SH OPTIONS OF EVERY COMMAND\n" : ".SH OPTIONS\n", out);
-    flags_print(out, manual->flags);
+        fputs(".SH OPTIONS OF EVERY COMMAND\n", out);
+        flags_print(out, manual->flags);
+    } else
+        itself_print(out, manual);
     sections_print(out, manual->sections);
     warnings_print(out, manual->warnings);
     see_also_print(out, manual->see_also);

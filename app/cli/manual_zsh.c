@@ -72,6 +72,13 @@ static void words_print(FILE *out, const char *program, const struct mgb_command
     }
 }
 
+static void own_print(FILE *out, const char *program, const struct mgb_command *command)
+{
+    flags_print(out, program, command->flags);
+    flags_print(out, program, command->more_flags ? command->more_flags() : NULL);
+    words_print(out, program, command);
+}
+
 static void commands_print(FILE *out, const struct mgb_manual *manual)
 {
     const struct mgb_command *const *first = mgb_manual_next(manual->commands);
@@ -92,9 +99,7 @@ static void commands_print(FILE *out, const struct mgb_manual *manual)
           out);
     for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1)) {
         fprintf(out, "    (%s) own=(\n", (*c)->name);
-        flags_print(out, manual->program, (*c)->flags);
-        flags_print(out, manual->program, (*c)->more_flags ? (*c)->more_flags() : NULL);
-        words_print(out, manual->program, *c);
+        own_print(out, manual->program, *c);
         fputs("        ) ;;\n", out);
     }
     fputs("    esac\n    _arguments -S $common $own && ret=0\n", out);
@@ -112,6 +117,8 @@ void mgb_manual_print_zsh(FILE *out, const struct mgb_manual *manual)
             "    typeset -A opt_args\n    local -a common=(\n",
             manual->program);
     flags_print(out, manual->program, manual->flags);
+    if (manual->itself)
+        own_print(out, manual->program, manual->itself);
     fputs("    )\n", out);
     if (mgb_manual_next(manual->commands))
         commands_print(out, manual);

@@ -6,6 +6,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
 #include "app/cli/later.h"
+#include "app/cli/manual.h"
 #include "app/script/terminal.h"
 #include "app/session/hub.h"
 #include <mgb/text.h>
@@ -16,20 +17,13 @@
 #include <unistd.h>
 
 const struct mgb_flag mgb_global_flags[] = {
-    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",
-     false},
-    {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto) [later: sim]", false},
-    {"--machine", "NAME", "machine file for the simulator [later]", false},
-    {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},
-    {"--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false},
+    MGB_CLI_PLACE_FLAGS,
     {"--json", NULL, "results as JSON, one object a line", false},
     {"--csv", NULL, "results as CSV (RFC 4180)", false},
     {"--quiet", NULL, "no progress, no remarks", false},
-    {"--quiet-warnings", "NAMES", "not these warnings, by the names at their ends: crowded,idle",
-     false},
+    MGB_CLI_REMARK_FLAGS,
     {"--no-color", NULL, "no colour (also: NO_COLOR, TERM=dumb, not a terminal)", false},
-    {"--version", NULL, "print the version", false},
-    {"--help", NULL, "print this help; also -h", false},
+    MGB_CLI_HELP_FLAGS,
     {NULL, NULL, NULL, false}};
 
 struct reader { /* the words still to be read */
@@ -92,11 +86,12 @@ static const struct mgb_flag *command_flag_find(const struct mgb_command *comman
     return NULL;
 }
 
-static const char *flag_nearest(const struct mgb_command *command, const char *name)
+static const char *flag_nearest(const struct mgb_invocation *in, const char *name)
 {
+    const struct mgb_command *command = in->command;
     const char *names[128];
     int count = 0;
-    const struct mgb_flag *lists[] = {mgb_global_flags, command ? command->flags : NULL,
+    const struct mgb_flag *lists[] = {in->manual->flags, command ? command->flags : NULL,
                                       more_flags(command)};
     for (int i = 0; i < 3; i++)
         for (const struct mgb_flag *f = lists[i]; f && f->name && count < 128; f++)
@@ -180,7 +175,7 @@ static int flag_unknown(const struct reader *r, const char *word, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *near = flag_nearest(r->in->command, name);
+    const char *near = flag_nearest(r->in, name);
     return mgb_cli_complain(r->in, MGB_EXIT_USAGE,
                             near ? "unknown option '%s' (did you mean '%s'?)"
                                  : "unknown option '%s'; --help lists what there is",
@@ -193,7 +188,7 @@ static int flag_take(struct reader *r)
     const char *word = strcmp(*r->at, "-h") == 0 ? "--help" : *r->at, *value;
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    const struct mgb_flag *flag = flag_find(mgb_global_flags, word, length);
+    const struct mgb_flag *flag = flag_find(in->manual->flags, word, length);
     if (flag) {
         int code = value_take(r, flag, equals, &value);
         return code >= 0 ? code : global_set(r, flag, value);
@@ -215,9 +210,9 @@ static int flag_take(struct reader *r)
     return -1;
 }
 
-static const struct mgb_command *command_find(const char *name)
+static const struct mgb_command *command_find(const struct mgb_manual *manual, const char *name)
 {
-    for (const struct mgb_command *const *c = mgb_commands; *c; c++)
+    for (const struct mgb_command *const *c = manual->commands; c && *c; c++)
         if (strcmp((*c)->name, name) == 0)
             return *c;
     return NULL;
@@ -226,18 +221,18 @@ static const struct mgb_command *command_find(const char *name)
 static int command_take(struct reader *r, const char *name)
 {
     struct mgb_invocation *in = r->in;
-    in->command = command_find(name);
+    in->command = command_find(in->manual, name);
     if (in->command)
         return -1;
-    const struct mgb_later_command *later = mgb_later_find(name);
+    const struct mgb_later_command *later = mgb_later_find(in->manual->later, name);
     if (later)
         return mgb_cli_complain(in, MGB_EXIT_UNAVAILABLE,
                                 "%s: not in this version; use instead: %s", name, later->instead);
     const char *names[64];
     int count = 0;
-    for (const struct mgb_command *const *c = mgb_commands; *c && count < 64; c++)
+    for (const struct mgb_command *const *c = in->manual->commands; *c && count < 64; c++)
         names[count++] = (*c)->name;
-    for (const struct mgb_later_command *c = mgb_later_commands; c->name && count < 64; c++)
+    for (const struct mgb_later_command *c = in->manual->later; c && c->name && count < 64; c++)
         names[count++] = c->name;
     const char *near = mgb_nearest_name(name, names, count);
     return mgb_cli_complain(in, MGB_EXIT_USAGE,
@@ -250,6 +245,9 @@ static int word_take(struct reader *r)
 {
     struct mgb_invocation *in = r->in;
     const char *word = *r->at;
+    if (in->command && in->command == in->manual->itself && !in->word_count && !in->flag_count &&
+        word[0] != '-' && command_find(in->manual, word))
+        in->command = NULL; /* the first word is a command's */
     if (strcmp(word, "-e") == 0 && !in->command)
         return command_take(r, "-e");
     if (word[0] == '-' && word[1])
@@ -286,20 +284,24 @@ static const char *flag_before(const struct mgb_invocation *in, const char *word
 static int words_check(const struct mgb_invocation *in)
 {
     const struct mgb_command *c = in->command;
+    char before[40] = "", usage[300];
+    if (c != in->manual->itself)
+        snprintf(before, sizeof before, "%s: ", c->name);
+    snprintf(usage, sizeof usage, "%s%s%s %s", in->program, *before ? " " : "",
+             *before ? c->name : "", c->usage);
     if (in->word_count < c->least_words)
-        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: a word is missing; usage: mgbench %s %s",
-                                c->name, c->name, c->usage);
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%sa word is missing; usage: %s", before,
+                                usage);
     for (int i = 0; c->most_words >= 0 && in->word_count > c->most_words && i < in->word_count; i++)
         if (flag_before(in, in->words[i]))
-            return mgb_cli_complain(
-                in, MGB_EXIT_USAGE, "%s: '%s' is one word too many (did you mean '%s=%s'?)",
-                c->name, in->words[i], flag_before(in, in->words[i]), in->words[i]);
+            return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                    "%s'%s' is one word too many (did you mean '%s=%s'?)", before,
+                                    in->words[i], flag_before(in, in->words[i]), in->words[i]);
     if (c->most_words >= 0 && in->word_count > c->most_words)
-        return mgb_cli_complain(in, MGB_EXIT_USAGE,
-                                "%s: '%s' is one word too many; usage: mgbench %s %s", c->name,
-                                in->words[c->most_words], c->name, c->usage);
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s'%s' is one word too many; usage: %s",
+                                before, in->words[c->most_words], usage);
     if (in->rest_count > 0 && !c->takes_any_flag)
-        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s: words after -- are for scripts", c->name);
+        return mgb_cli_complain(in, MGB_EXIT_USAGE, "%swords after -- are for scripts", before);
     return -1;
 }
 
@@ -307,23 +309,23 @@ static int wishes_answer(const struct reader *r)
 {
     const struct mgb_invocation *in = r->in;
     if (r->version) {
-        puts("mgbench " MGB_VERSION);
+        printf("%s " MGB_VERSION "\n", in->program);
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !in->command) {
         mgb_wrap_begin();
-        mgb_help_print_all(stdout, true);
+        mgb_help_print_all(stdout, in->manual, true);
         mgb_wrap_end();
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (in->help && !(in->command->takes_any_flag && in->word_count > 0)) {
         mgb_wrap_begin();
-        mgb_help_print_command(stdout, in->command);
+        mgb_help_print_command(stdout, in->manual, in->command);
         mgb_wrap_end();
         return mgb_cli_output_end(in, MGB_EXIT_OK);
     }
     if (!in->command) {
-        mgb_help_print_all(stderr, false);
+        mgb_help_print_all(stderr, in->manual, false);
         return MGB_EXIT_USAGE;
     }
     return words_check(in);
@@ -343,11 +345,16 @@ static bool color_wanted(void)
            strcmp(term, "unknown") != 0;
 }
 
-int mgb_cli_parse(struct mgb_invocation *out, int argc, char **argv)
+int mgb_cli_parse(struct mgb_invocation *out, const struct mgb_manual *manual, int argc,
+                  char **argv)
 {
     size_t most = (size_t)argc + 1;
-    *out = (struct mgb_invocation){
-        .program = "mgbench", .argv = argv, .color = color_wanted(), .started_ms = now_ms()};
+    *out = (struct mgb_invocation){.manual = manual,
+                                   .command = manual->itself,
+                                   .program = manual->program,
+                                   .argv = argv,
+                                   .color = color_wanted(),
+                                   .started_ms = now_ms()};
     out->lua_path = calloc(most, sizeof *out->lua_path);
     out->words = calloc(most, sizeof *out->words);
     out->flags = calloc(most, sizeof *out->flags);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/cli/cli.h"
+#include "app/cli/manual.h"
 #include "tests/support/check.h"
 
 struct answer {
@@ -50,7 +50,7 @@ static inline struct answer answer_get(const char *database, const char *line)
     int count = answer_words(words, text);
     stdout = open_memstream(&out.out, &sizes[0]);
     stderr = open_memstream(&out.err, &sizes[1]);
-    out.code = mgb_cli_parse(&in, count, words);
+    out.code = mgb_cli_parse(&in, &mgb_manual_mgbench, count, words);
     if (out.code < 0)
         out.code = in.command->run(&in);
     mgb_cli_done(&in);

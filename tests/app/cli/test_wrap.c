@@ -61,7 +61,7 @@ static char *terminal_show(const char *database, const char *line)
         dup2(inner, STDOUT_FILENO);
         dup2(nothing, STDERR_FILENO);
         close(outer);
-        int code = mgb_cli_parse(&in, count, words);
+        int code = mgb_cli_parse(&in, &mgb_manual_mgbench, count, words);
         if (code < 0)
             mgb_cli_run(&in);
         fflush(stdout);
