@@ -9,22 +9,27 @@
 #include "tests/support/database.h"
 
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 struct news { /* of a thread: given as its `changed` and context */
     sem_t posted;
+    atomic_int count;
 };
 
 static inline void news_tell(void *context)
 {
-    sem_post(&((struct news *)context)->posted);
+    struct news *news = context;
+    atomic_fetch_add(&news->count, 1);
+    sem_post(&news->posted);
 }
 
 static inline void news_init(struct news *news)
 {
     sem_init(&news->posted, 0, 0);
+    atomic_init(&news->count, 0);
 }
 
 /* Until the next one; the test fails after half a minute without. */
