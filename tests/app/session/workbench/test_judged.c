@@ -54,6 +54,13 @@ static struct mgb_bench_answer answer_await(struct desk *d, int64_t now, int64_t
     return answer;
 }
 
+/* Until it was told so often in all. */
+static void told_await(struct desk *d, int times)
+{
+    while (atomic_load(&d->news.count) < times)
+        news_await(&d->news);
+}
+
 static struct mgb_judgement judge_directly(const char *path, const int64_t *a, size_t a_count,
                                            const int64_t *b, size_t b_count, bool per_example)
 {
@@ -179,13 +186,6 @@ static void a_segment_without_timed_steps_is_not_judged_yet(void **state)
     assert_true(isnan(answer.low));
     assert_non_null(strstr(answer.reason, "too few timed steps yet"));
     desk_done(&d);
-}
-
-/* Until it was told so often in all. */
-static void told_await(struct desk *d, int times)
-{
-    while (atomic_load(&d->news.count) < times)
-        news_await(&d->news);
 }
 
 static void it_judges_again_when_there_are_a_sixteenth_more_steps(void **state)
