@@ -1,4 +1,5 @@
 /* Both placements as rows: one table says which option goes to which column. */
+#include "app/session/effective_columns.h"
 #include "app/session/rows.h"
 
 #include <stddef.h>
@@ -9,6 +10,7 @@
 enum column_kind { COLUMN_TEXT, COLUMN_INT, COLUMN_REAL, COLUMN_BOOL };
 
 struct column {
+    const char *name;
     enum mgb_option_id option;
     enum column_kind kind;
     size_t offset;
@@ -16,7 +18,7 @@ struct column {
 
 #define COLUMN(id, kind, field)                                                                    \
     {                                                                                              \
-        MGB_OPTION_##id, COLUMN_##kind, offsetof(struct mgb_record_placement, field)               \
+#field, MGB_OPTION_##id, COLUMN_##kind, offsetof(struct mgb_record_placement, field)       \
     }
 
 static const struct column columns[] = {
@@ -137,4 +139,38 @@ void mgb_session_placement_effective(struct mgb_record_placement *out,
     out->global_batch = MGB_KNOWN_INT(effective->global_batch);
     if (effective->gpu_memory)
         out->gpu_memory_bytes = MGB_KNOWN_INT(effective->gpu_memory);
+}
+
+/* What follows from other columns, or changes no step. */
+static bool tells_nothing(enum mgb_option_id id)
+{
+    return id == MGB_OPTION_LIKE || id == MGB_OPTION_MERGE_AT || id == MGB_OPTION_CPU_RELOCATION ||
+           id == MGB_OPTION_CPU_MERGE || id == MGB_OPTION_LOGICAL;
+}
+
+static bool column_write(struct session_effective_column *out, const char *name, const char *value)
+{
+    int length = snprintf(out->value, sizeof out->value, "%s", value);
+    out->name = name;
+    return length >= 0 && (size_t)length < sizeof out->value;
+}
+
+int mgb_session_effective_columns(struct session_effective_column out[MGB_EFFECTIVE_COLUMNS],
+                                  const struct mgb_effective *effective,
+                                  const struct mgb_topology *topology)
+{
+    struct mgb_record_placement row;
+    struct session_placement_texts texts;
+    char batch[24], global[24];
+    int count = 0;
+    mgb_session_placement_effective(&row, &texts, effective, topology);
+    snprintf(batch, sizeof batch, "%d", effective->batch_per_gpu);
+    snprintf(global, sizeof global, "%d", effective->global_batch);
+    bool fits = column_write(&out[count++], "gpu_list", texts.list) &&
+                column_write(&out[count++], "batch_per_gpu", batch) &&
+                column_write(&out[count++], "global_batch", global);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && fits; i++)
+        if (!tells_nothing(columns[i].option))
+            fits = column_write(&out[count++], columns[i].name, texts.text[columns[i].option]);
+    return fits ? count : 0;
 }

@@ -2,7 +2,6 @@
 #include "engine/exec/setting.h"
 
 #include "engine/base/hash.h"
-#include <string.h>
 
 #define SETTINGS_KEPT 8
 
@@ -46,33 +45,6 @@ static uint64_t trainable_digest(const struct mgb_graph *graph)
     return digest;
 }
 
-static bool array_equal(const int *a, const int *b, int count)
-{
-    if (!a || !b)
-        return a == b;
-    return count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
-}
-
-static bool effective_equal(const struct mgb_effective *a, const struct mgb_effective *b)
-{
-    return a->strategy == b->strategy && a->tower_count == b->tower_count &&
-           array_equal(a->tower_device, b->tower_device, a->tower_count) &&
-           a->batch_mode == b->batch_mode && a->batch_per_gpu == b->batch_per_gpu &&
-           a->global_batch == b->global_batch && a->variable_count == b->variable_count &&
-           array_equal(a->home, b->home, a->variable_count) &&
-           array_equal(a->update, b->update, a->variable_count) &&
-           array_equal(a->sum, b->sum, a->variable_count) &&
-           array_equal(a->original, b->original, a->variable_count) &&
-           a->weights_at == b->weights_at && a->join_at == b->join_at && a->loss_at == b->loss_at &&
-           a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
-           a->relocation == b->relocation && a->allreduce == b->allreduce &&
-           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap &&
-           a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
-           a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
-           a->gpu_memory == b->gpu_memory && a->threads == b->threads &&
-           a->cpu_threads == b->cpu_threads;
-}
-
 /* The same operands for the same tasks: rates and factors are no part of a plan's shape. */
 static bool optimizer_alike(const struct mgb_optimizer *a, const struct mgb_optimizer *b)
 {
@@ -92,7 +64,7 @@ bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effe
 {
     return setting->trainable == trainable_digest(graph) &&
            optimizer_alike(&setting->optimizer, optimizer) &&
-           effective_equal(&setting->effective, effective);
+           mgb_effective_equal(&setting->effective, effective);
 }
 
 /* Frees the least recently used setting when there are too many. */

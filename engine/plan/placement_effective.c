@@ -2,6 +2,8 @@
  * `r.placement.effective`. */
 #include "engine/plan/placement.h"
 
+#include <string.h>
+
 static const char *device_text(char out[MGB_DEVICE_NAME_MAX], const struct mgb_topology *topology,
                                int device, bool spread)
 {
@@ -149,4 +151,31 @@ char *mgb_effective_get_text(char *out, size_t size, const struct mgb_effective 
     else
         numbers_text(out, size, effective, id);
     return out;
+}
+
+static bool array_equal(const int *a, const int *b, int count)
+{
+    if (!a || !b)
+        return a == b;
+    return count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effective *b)
+{
+    return a->strategy == b->strategy && a->tower_count == b->tower_count &&
+           array_equal(a->tower_device, b->tower_device, a->tower_count) &&
+           a->batch_mode == b->batch_mode && a->batch_per_gpu == b->batch_per_gpu &&
+           a->global_batch == b->global_batch && a->variable_count == b->variable_count &&
+           array_equal(a->home, b->home, a->variable_count) &&
+           array_equal(a->update, b->update, a->variable_count) &&
+           array_equal(a->sum, b->sum, a->variable_count) &&
+           array_equal(a->original, b->original, a->variable_count) &&
+           a->weights_at == b->weights_at && a->join_at == b->join_at && a->loss_at == b->loss_at &&
+           a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
+           a->relocation == b->relocation && a->allreduce == b->allreduce &&
+           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap &&
+           a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
+           a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
+           a->gpu_memory == b->gpu_memory && a->threads == b->threads &&
+           a->cpu_threads == b->cpu_threads;
 }

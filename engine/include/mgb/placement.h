@@ -160,6 +160,8 @@ enum mgb_status mgb_placement_resolve(struct mgb_effective *out, const struct mg
                                       uint64_t fresh, const struct mgb_graph *graph,
                                       const struct mgb_topology *topology, int cores);
 void mgb_effective_done(struct mgb_effective *effective);
+/* A run under one of them need not change for the other; of one model and machine. */
+bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effective *b);
 /* One option in effect as text; "" when it has no meaning under the strategy (stored as NULL, shown as n/a). */
 char *mgb_effective_get_text(char *out, size_t size, const struct mgb_effective *effective,
                              const struct mgb_topology *topology, enum mgb_option_id id);

@@ -1,0 +1,21 @@
+/* Inside of the presser: one file knows which rows there are and when to ask whom, one finds out what one row changes. */
+#ifndef APP_SESSION_WORKBENCH_PRESSER_PRIVATE_H
+#define APP_SESSION_WORKBENCH_PRESSER_PRIVATE_H
+
+#include "app/session/preview.h"
+#include "app/session/workbench/presser.h"
+
+/* What a row is held against. */
+struct presser_base {
+    const struct mgb_facts *facts;
+    const struct script_open_request *request;
+    const struct mgb_preview *preview; /* of the placement in force */
+    bool open;                         /* it holds memory: a change moves weights out of it */
+};
+
+/* presser_row.c: fills in all but what stored segments say; `lookup` asks for that, without columns when there is nothing to
+ * be asked. */
+void mgb_presser_row_find(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
+                          const struct presser_base *base);
+
+#endif
