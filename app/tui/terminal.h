@@ -1,4 +1,4 @@
-/* The terminal: the only file that sees ncurses. It starts and ends the screen, copies a canvas to it, reads keys, resizes.
+/* The terminal: terminal*.c are the only files that see ncurses. It starts and ends the screen, copies a canvas to it, reads keys, resizes.
  * One thread only. */
 #ifndef APP_TUI_TERMINAL_H
 #define APP_TUI_TERMINAL_H
@@ -39,6 +39,10 @@ int tui_terminal_key(struct tui_mouse *mouse);
 bool tui_terminal_alive(void);
 /* To the shell and back: the screen is given back while the process is stopped. */
 void tui_terminal_suspend(void);
+/* After the process was stopped from outside: takes the terminal once more; everything is drawn anew. */
+void tui_terminal_resume(void);
+/* False while another job of the shell has the terminal: whoever reads it then is stopped. */
+bool tui_terminal_foreground(void);
 /* From a signal handler, async-signal-safe: the terminal as it was, as far as that can be done there. */
 void tui_terminal_rescue(void);
 

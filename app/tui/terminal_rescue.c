@@ -1,0 +1,59 @@
+/* The way back from a signal handler: what must be sent is put together while that is still safe. */
+#include "app/tui/terminal_private.h"
+#include <signal.h>
+#include <string.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+static struct termios saved;
+static char leave[256];
+static size_t leave_size;
+static volatile sig_atomic_t rescue_in = -1, rescue_out = -1; /* -1: nothing to rescue */
+
+/* Without the paddings "$<5>" that only terminals on slow lines need. */
+static void leave_add(const char *sequence)
+{
+    for (const char *at = sequence; at && *at && at != (const char *)-1; at++) {
+        const char *end = at[0] == '$' && at[1] == '<' ? strchr(at, '>') : NULL;
+        if (end)
+            at = end;
+        else if (leave_size < sizeof leave)
+            leave[leave_size++] = *at;
+    }
+}
+
+void tui_terminal_rescue_prepare(int in, int out)
+{
+    int found;
+    leave_size = 0;
+    if (tcgetattr(in, &saved) != 0 || setupterm(NULL, out, &found) != OK)
+        return;
+    if (key_mouse)
+        leave_add("\033[?1006l\033[?1002l\033[?1000l");
+    leave_add(exit_attribute_mode);
+    leave_add(orig_pair);
+    leave_add(keypad_local);
+    leave_add(exit_ca_mode);
+    leave_add(cursor_normal);
+    leave_add("\r\n");
+    del_curterm(cur_term);
+    rescue_in = in;
+    rescue_out = out;
+}
+
+void tui_terminal_rescue_forget(void)
+{
+    rescue_in = rescue_out = -1;
+}
+
+void tui_terminal_rescue(void)
+{
+    int in = rescue_in, out = rescue_out;
+    rescue_in = rescue_out = -1;
+    if (in < 0)
+        return;
+    tcsetattr(in, TCSANOW, &saved);
+    if (write(out, leave, leave_size) < 0)
+        return; /* the terminal is gone: nothing left to restore */
+}
