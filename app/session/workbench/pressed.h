@@ -16,8 +16,10 @@ enum mgb_pressed_from {
 };
 
 struct mgb_pressed_row {
+    /* MGB_OPTION_CPU_RELOCATION: the key r, its `now` and `next` the weights' home; MGB_OPTION_CPU_MERGE: the key m, where
+     * towers meet. Those of weights_at and merge_at stand among the others. */
     enum mgb_option_id option;
-    int direction;          /* +1: the next value; -1: the one before (gpus, batch) */
+    int direction;          /* +1: the next value; -1: the one before (gpus, batch, global_batch) */
     char now[64], next[64]; /* "cpu:0", "gpu:0"; as shown */
     char value[96];         /* as mgb_placement_set takes the next one */
     enum mgb_pressed_from from;
@@ -33,7 +35,9 @@ enum { MGB_PRESSED_MOST = 2 * MGB_OPTION_COUNT };
 
 struct mgb_pressed {
     struct mgb_shared shared;
-    int count;     /* in the order of mgb_pressed_toggles, then the other options */
+    /* Weights, merge, strategy, GPUs - and +, batch - and + (as it was given, for each GPU or global), peer access, then
+     * all other options in the order of the table. */
+    int count;
     bool complete; /* all rows are found out */
     struct mgb_pressed_row rows[MGB_PRESSED_MOST];
 };

@@ -67,11 +67,19 @@ static void row_add(struct mgb_presser *presser, enum mgb_option_id option, int 
     };
 }
 
-static bool is_first(enum mgb_option_id option)
+/* The batch as it was given comes first. */
+static enum mgb_option_id option_first(int row, const struct mgb_facts *facts)
+{
+    bool global = facts->batch_mode == MGB_BATCH_GLOBAL;
+    enum mgb_option_id option = first_rows[row].option;
+    return option == MGB_OPTION_BATCH && global ? MGB_OPTION_GLOBAL_BATCH : option;
+}
+
+static bool is_first(enum mgb_option_id option, const struct mgb_facts *facts)
 {
     bool first = false;
     for (int i = 0; i < FIRST_ROWS; i++)
-        first = first || first_rows[i].option == option;
+        first = first || option_first(i, facts) == option;
     return first;
 }
 
@@ -84,10 +92,14 @@ static void rows_begin(struct mgb_presser *presser)
     memset(presser->waiting, 0, sizeof presser->waiting);
     memset(presser->answered, 0, sizeof presser->answered);
     for (int i = 0; i < FIRST_ROWS; i++)
-        row_add(presser, first_rows[i].option, first_rows[i].direction);
-    for (int i = 0; i < MGB_OPTION_COUNT; i++)
-        if (!is_first((enum mgb_option_id)i))
-            row_add(presser, (enum mgb_option_id)i, 1);
+        row_add(presser, option_first(i, presser->facts), first_rows[i].direction);
+    for (int i = 0; i < MGB_OPTION_COUNT; i++) {
+        if (is_first((enum mgb_option_id)i, presser->facts))
+            continue;
+        if (i == MGB_OPTION_BATCH || i == MGB_OPTION_GLOBAL_BATCH)
+            row_add(presser, (enum mgb_option_id)i, -1);
+        row_add(presser, (enum mgb_option_id)i, 1);
+    }
     presser->changed = true;
 }
 

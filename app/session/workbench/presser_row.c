@@ -27,7 +27,7 @@ static enum mgb_option_id option_shown(enum mgb_option_id id, enum mgb_strategy 
 {
     if (id == MGB_OPTION_CPU_RELOCATION)
         return MGB_OPTION_WEIGHTS_AT;
-    if (id == MGB_OPTION_CPU_MERGE)
+    if (id == MGB_OPTION_CPU_MERGE || id == MGB_OPTION_MERGE_AT)
         return strategy == MGB_OUTPUTS ? MGB_OPTION_JOIN_AT : MGB_OPTION_SUM_AT;
     return id;
 }
@@ -38,7 +38,7 @@ static void option_show(char *out, size_t size, enum mgb_option_id id,
     char text[256];
     const struct mgb_effective *effective = mgb_preview_effective(preview);
     enum mgb_option_id shown = option_shown(id, effective->strategy);
-    if (id == MGB_OPTION_LIKE || id == MGB_OPTION_MERGE_AT) /* in effect they are the places */
+    if (id == MGB_OPTION_LIKE) /* in effect it is the places */
         mgb_placement_get_text(text, sizeof text, asked, id);
     else
         mgb_effective_get_text(text, sizeof text, effective, mgb_preview_topology(preview), shown);
@@ -132,8 +132,11 @@ static void row_judge(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
 static enum mgb_status next_preview(struct mgb_preview **out, struct script_open_request *request,
                                     const struct mgb_pressed_row *row)
 {
-    const char *name = mgb_placement_options()[row->option].name;
-    MGB_TRY(mgb_placement_set(&request->placement, name, row->value));
+    const struct mgb_option *options = mgb_placement_options();
+    enum mgb_option_id twin = mgb_toggle_twin(row->option);
+    if (twin != MGB_OPTION_COUNT)
+        MGB_TRY(mgb_placement_set(&request->placement, options[twin].name, "nil"));
+    MGB_TRY(mgb_placement_set(&request->placement, options[row->option].name, row->value));
     request->fresh = UINT64_C(1) << row->option;
     return mgb_session_preview(out, request);
 }
@@ -159,7 +162,7 @@ void mgb_presser_row_find(struct mgb_pressed_row *row, struct mgb_lookup *lookup
         row_refuse(row, MGB_PRESSED_REFUSED, reason);
         return;
     }
-    text_shorten(row->next, sizeof row->next, row->value, row->option);
+    text_shorten(row->next, sizeof row->next, row->value, row->option); /* until it is planned */
     if (next_preview(&next, &request, row) != MGB_OK) {
         row_refuse(row, MGB_PRESSED_REFUSED, mgb_message_get());
         return;

@@ -101,5 +101,8 @@ char *mgb_workbench_models(struct mgb_workbench *workbench);
 bool mgb_toggle_next(char *value, size_t size, char *reason, size_t reason_size,
                      enum mgb_option_id option, int direction, const struct mgb_facts *facts,
                      const struct mgb_placement *asked);
+/* The option that says the same in other words and contradicts this one when both are given, so that a toggle takes it
+ * back (weights_at and cpu_relocation, merge_at and cpu_merge); MGB_OPTION_COUNT: none. */
+enum mgb_option_id mgb_toggle_twin(enum mgb_option_id option);
 
 #endif
