@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct mgb_pressed_row *row_add(struct mgb_pressed *p, enum mgb_option_id option,
                                        int direction, const char *now, const char *next,
@@ -17,7 +18,8 @@ static struct mgb_pressed_row *row_add(struct mgb_pressed *p, enum mgb_option_id
                                     .high = NAN};
     snprintf(row->now, sizeof row->now, "%s", now);
     snprintf(row->next, sizeof row->next, "%s", next);
-    snprintf(row->value, sizeof row->value, "%s%s", next[3] == ':' ? "/" : "", next);
+    snprintf(row->value, sizeof row->value, "%s%s", strlen(next) > 3 && next[3] == ':' ? "/" : "",
+             next);
     return row;
 }
 
