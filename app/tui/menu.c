@@ -85,7 +85,8 @@ static void type(struct tui_menu *menu, int key)
     size_t used = strlen(menu->filter);
     if (key == TUI_KEY_BACKSPACE || key == 0x7f || key == 8)
         menu->filter[tui_utf8_before(menu->filter, used)] = '\0';
-    else if (tui_utf8_is_text(key) && used + tui_utf8_write(bytes, key) < sizeof menu->filter)
+    else if (tui_utf8_is_text(key) &&
+             used + tui_point_write(bytes, (uint32_t)key) < sizeof menu->filter)
         strcpy(menu->filter + used, bytes);
     else
         return;

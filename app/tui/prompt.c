@@ -5,9 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <wchar.h>
-
-#include <mgb/text.h>
 
 enum { MOST_COMPLETIONS = 64, CTRL = 0x1f };
 
@@ -195,24 +192,10 @@ enum tui_prompt_result tui_prompt_key(struct tui_prompt *prompt, int key,
         history_walk(prompt, history, key == TUI_KEY_UP ? 1 : -1);
     } else if (!key_move(prompt, key) && !key_delete(prompt, key) && tui_utf8_is_text(key)) {
         char bytes[5];
-        tui_utf8_write(bytes, key);
+        tui_point_write(bytes, (uint32_t)key);
         insert(prompt, bytes);
     }
     return TUI_PROMPT_GOES_ON;
-}
-
-/* Columns of a character, as near as can be told here: where the cursor stands is what the canvas says. */
-static int columns_of(const char *text, size_t at, size_t end)
-{
-    int columns = 0;
-    while (at < end) {
-        uint32_t point;
-        size_t bytes = mgb_character_read(&point, text + at, end - at);
-        int wide = bytes ? wcwidth((wchar_t)point) : 1;
-        columns += wide < 0 ? 1 : wide;
-        at += bytes ? bytes : 1;
-    }
-    return columns;
 }
 
 void tui_prompt_draw(const struct tui_prompt *prompt, struct tui_canvas *canvas,
@@ -226,11 +209,11 @@ void tui_prompt_draw(const struct tui_prompt *prompt, struct tui_canvas *canvas,
     x = x > most ? most : x;
     size_t from = 0;
     int room = row.columns - x - 1;
-    while (from < prompt->at && columns_of(prompt->text, from, prompt->at) > room)
-        from = tui_utf8_after(prompt->text, from);
-    memcpy(head, prompt->text + from, prompt->at - from);
-    head[prompt->at - from] = '\0';
-    x = tui_put(canvas, row, 0, x, TUI_PLAIN, head);
+    memcpy(head, prompt->text, prompt->at);
+    head[prompt->at] = '\0';
+    while (head[from] && tui_text_width(canvas, head + from) > room)
+        from = tui_utf8_after(head, from);
+    x = tui_put(canvas, row, 0, x, TUI_PLAIN, head + from);
     *cursor = x >= row.columns ? row.columns - 1 : x;
     tui_put(canvas, row, 0, x, TUI_PLAIN, prompt->text + prompt->at);
 }

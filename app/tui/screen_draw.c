@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <wchar.h>
-
-#include <mgb/text.h>
 
 static const char *state_word(enum mgb_bench_state state)
 {
@@ -46,21 +43,8 @@ struct head {
     bool shown[PARTS];
 };
 
-static int columns_of(const char *text)
-{
-    int columns = 0;
-    for (size_t left = strlen(text); left > 0;) {
-        uint32_t point;
-        size_t bytes = mgb_character_read(&point, text, left);
-        int wide = bytes ? wcwidth((wchar_t)point) : 1;
-        columns += wide > 0 ? wide : 1;
-        text += bytes ? bytes : 1;
-        left -= bytes ? bytes : 1;
-    }
-    return columns;
-}
-
-static void head_write(struct head *head, const struct tui_screen *screen)
+static void head_write(struct head *head, const struct tui_screen *screen,
+                       const struct tui_canvas *canvas)
 {
     const struct mgb_snapshot *s = screen->snapshot;
     const struct mgb_facts *f = s->facts;
@@ -82,7 +66,7 @@ static void head_write(struct head *head, const struct tui_screen *screen)
     if (screen->options.readonly)
         strcpy(head->text[PART_MARKS], "readonly");
     for (int i = 0; i < PARTS; i++) {
-        head->width[i] = columns_of(head->text[i]);
+        head->width[i] = tui_text_width(canvas, head->text[i]);
         head->shown[i] = head->width[i] > 0;
     }
 }
@@ -112,7 +96,7 @@ static void head_draw(const struct tui_screen *screen, struct tui_canvas *canvas
     int x = 0, end = row.columns - (int)strlen(state);
     struct tui_rect left = row;
     left.columns = end > 1 ? end - 1 : 0;
-    head_write(&head, screen);
+    head_write(&head, screen, canvas);
     head_fit(&head, left.columns);
     for (int i = 0; i < PARTS; i++)
         if (head.shown[i])

@@ -11,18 +11,6 @@ bool tui_utf8_is_text(int key)
            mgb_character_is_shown((uint32_t)key);
 }
 
-size_t tui_utf8_write(char out[5], int key)
-{
-    uint32_t point = (uint32_t)key;
-    size_t count = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = count - 1; i > 0; i--, point >>= 6)
-        out[i] = (char)(0x80 | (point & 0x3f));
-    out[0] = (char)(lead[count] | point);
-    out[count] = '\0';
-    return count;
-}
-
 static bool inside(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;

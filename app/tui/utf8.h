@@ -7,8 +7,6 @@
 
 /* Whether a key (key.h) is a character that can stand in a line. */
 bool tui_utf8_is_text(int key);
-/* Its bytes, ended by 0; returns how many. */
-size_t tui_utf8_write(char out[5], int key);
 /* The border before and after the character at `at`; ends of the text stay. */
 size_t tui_utf8_before(const char *text, size_t at);
 size_t tui_utf8_after(const char *text, size_t at);

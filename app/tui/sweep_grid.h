@@ -1,0 +1,28 @@
+/* A grid of placements as it is edited: a list of values for each option, checked, counted, and written as the table that
+ * mgb.sweep takes. Knows no screen. */
+#ifndef APP_TUI_SWEEP_GRID_H
+#define APP_TUI_SWEEP_GRID_H
+
+#include <mgb/placement.h>
+#include <mgb/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SWEEP_VALUES = 200, SWEEP_MOST_STEPS = 1000000, SWEEP_MOST_REPEATS = 1000 };
+
+struct sweep_grid {
+    char name[64];
+    int steps, repeats;
+    char values[MGB_OPTION_COUNT][SWEEP_VALUES]; /* "1, 2, 4"; "" : does not vary */
+};
+
+/* Every value of a list checked; MGB_INVALID says which one cannot be, or is there twice. *count (may be NULL): of values;
+ * ids in braces are one, as {2,0}. */
+enum mgb_status sweep_grid_check(int *count, enum mgb_option_id option, const char *values);
+/* How many cells, 0: nothing varies. What is in it was checked. */
+int64_t sweep_grid_cells(const struct sweep_grid *grid);
+/* The options of mgb.sweep as a Lua table constructor, to be freed. What the grid does not say is the workbench's: model,
+ * data, backend, the other options. MGB_INVALID: nothing varies, or what varies excludes each other. */
+enum mgb_status sweep_grid_write(char **out, const struct sweep_grid *grid);
+
+#endif

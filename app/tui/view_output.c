@@ -1,0 +1,140 @@
+/* Lines of text to be read: what a command of mgbench printed, or a script. */
+#include "app/tui/desk.h"
+#include "app/tui/list.h"
+#include "app/tui/screen_private.h"
+#include "app/tui/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct output_state {
+    char title[160];
+    char *text, **lines; /* owned; lines are parts of the text */
+    int count;
+    struct tui_list list; /* of those that pass the filter */
+    struct tui_rect rows;
+};
+
+static void output_done(void *private)
+{
+    struct output_state *state = private;
+    free(state->text);
+    free(state->lines);
+    state->text = NULL;
+    state->lines = NULL;
+    state->count = 0;
+}
+
+/* Blanks for tabs, every eight columns, so that tables stay tables. */
+static char *text_copy(const char *text)
+{
+    size_t size = 1, used = 0, column = 0;
+    for (const char *c = text; *c; c++)
+        size += *c == '\t' ? 8 : 1;
+    char *copy = malloc(size);
+    for (const char *c = text; copy && *c; c++) {
+        column = *c == '\n' ? 0 : column + 1;
+        copy[used++] = *c;
+        if (*c != '\t')
+            continue;
+        copy[used - 1] = ' ';
+        for (; column % 8; column++)
+            copy[used++] = ' ';
+    }
+    if (copy)
+        copy[used] = '\0';
+    return copy;
+}
+
+bool tui_output_put(void *private, const char *title, const char *text)
+{
+    struct output_state *state = private;
+    int count = 0;
+    char *copy = text_copy(text);
+    for (const char *c = copy; c && *c; c++)
+        count += *c == '\n' || c[1] == '\0';
+    char **lines = malloc((size_t)(count + 1) * sizeof *lines);
+    if (!copy || !lines) {
+        free(copy);
+        free(lines);
+        return false;
+    }
+    output_done(state);
+    *state = (struct output_state){.text = copy, .lines = lines, .count = count};
+    snprintf(state->title, sizeof state->title, "%s", title);
+    for (int i = 0; i < count; i++) {
+        lines[i] = copy;
+        copy += strcspn(copy, "\n");
+        if (*copy)
+            *copy++ = '\0';
+    }
+    return true;
+}
+
+static const char *line_shown(const char *line, int left)
+{
+    for (size_t at = 0; left > 0 && *line; left--)
+        line += tui_utf8_after(line, at);
+    return line;
+}
+
+static void output_draw(void *private, struct tui_canvas *canvas, struct tui_rect area,
+                        const struct tui_scene *scene)
+{
+    struct output_state *state = private;
+    struct tui_rect rows = tui_rect_inside(area, 1, 0);
+    int passing = 0, y = 0;
+    for (int i = 0; i < state->count; i++)
+        passing += tui_filter_passes(scene->filter, state->lines[i]);
+    tui_list_fit(&state->list, passing, rows.rows);
+    state->rows = rows;
+    tui_rule(canvas, area, 0, *state->title ? state->title : "OUTPUT", "");
+    if (passing > 0)
+        tui_list_mark(&state->list, canvas, area, 0);
+    for (int i = 0, number = 0; i < state->count && y < rows.rows; i++) {
+        if (!tui_filter_passes(scene->filter, state->lines[i]))
+            continue;
+        if (number++ < state->list.top)
+            continue;
+        tui_put(canvas, rows, y, 1, TUI_PLAIN, line_shown(state->lines[i], state->list.left));
+        if (number - 1 == state->list.at)
+            tui_list_hand(canvas, tui_rect_row(rows, y));
+        y++;
+    }
+    if (passing == 0)
+        tui_put(canvas, rows, 0, 1, TUI_DIM,
+                state->count > 0 ? "no line is like that; Esc shows all"
+                                 : "nothing was printed yet; : runs a command");
+}
+
+/* q leaves what is read, as readers of text do, not the program. */
+static bool output_act(void *private, enum tui_action action, const struct tui_scene *scene,
+                       struct tui_desk *desk)
+{
+    struct output_state *state = private;
+    (void)scene;
+    if (action == TUI_ACT_QUIT) {
+        desk->go(desk, scene->from);
+        return true;
+    }
+    return tui_list_act(&state->list, action);
+}
+
+static void output_click(void *private, int y, int x, int wheel, const struct tui_scene *scene,
+                         struct tui_desk *desk)
+{
+    struct output_state *state = private;
+    (void)scene, (void)desk;
+    tui_list_click(&state->list, state->rows, y, x, wheel);
+}
+
+const struct tui_view tui_view_output = {
+    .name = "Output",
+    .place = TUI_ON_OUTPUT,
+    .state_size = sizeof(struct output_state),
+    .draw = output_draw,
+    .act = output_act,
+    .click = output_click,
+    .done = output_done,
+};
