@@ -7,39 +7,18 @@
 
 static const int64_t twice_ns = INT64_C(2000000000);
 
-static const struct {
-    enum tui_action action;
-    enum mgb_wish_kind kind;
-    enum mgb_option_id option;
-    int direction;
-} wishes[] = {
-    {TUI_ACT_WEIGHTS, MGB_WISH_TOGGLE, MGB_OPTION_CPU_RELOCATION, 1},
-    {TUI_ACT_MERGE, MGB_WISH_TOGGLE, MGB_OPTION_CPU_MERGE, 1},
-    {TUI_ACT_STRATEGY, MGB_WISH_TOGGLE, MGB_OPTION_STRATEGY, 1},
-    {TUI_ACT_FEWER_GPUS, MGB_WISH_TOGGLE, MGB_OPTION_GPUS, -1},
-    {TUI_ACT_MORE_GPUS, MGB_WISH_TOGGLE, MGB_OPTION_GPUS, 1},
-    {TUI_ACT_SMALLER_BATCH, MGB_WISH_TOGGLE, MGB_OPTION_BATCH, -1},
-    {TUI_ACT_LARGER_BATCH, MGB_WISH_TOGGLE, MGB_OPTION_BATCH, 1},
-    {TUI_ACT_PEER, MGB_WISH_TOGGLE, MGB_OPTION_PEER_ACCESS, 1},
-    {TUI_ACT_UNDO, MGB_WISH_UNDO, 0, 0},
-    {TUI_ACT_VERIFY, MGB_WISH_VERIFY, 0, 0},
-    {TUI_ACT_TRACE, MGB_WISH_TRACE, 0, 0},
-    {TUI_ACT_END, MGB_WISH_END, 0, 0},
-};
-enum { WISHES = sizeof wishes / sizeof *wishes };
-
-/* A move of a list is none: what is left of the others changes what runs, or what is stored. */
+/* What is left of the actions moves, shows, or asks for what is refused later. */
 bool screen_changes(enum tui_action action)
 {
-    static const enum tui_action others[] = {
-        TUI_ACT_RUN,    TUI_ACT_RECORD, TUI_ACT_CHOOSE_MODEL, TUI_ACT_CHOOSE_DATA,
-        TUI_ACT_TAG,    TUI_ACT_NOTE,   TUI_ACT_BASELINE,     TUI_ACT_CHOOSE_BACKEND,
-        TUI_ACT_DELETE, TUI_ACT_USE,    TUI_ACT_START_SWEEP};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i] == action)
-            return true;
-    for (int i = 0; i < WISHES; i++)
-        if (wishes[i].action == action)
+    static const enum tui_action those[] = {
+        TUI_ACT_RUN,          TUI_ACT_WEIGHTS,     TUI_ACT_MERGE,          TUI_ACT_STRATEGY,
+        TUI_ACT_FEWER_GPUS,   TUI_ACT_MORE_GPUS,   TUI_ACT_SMALLER_BATCH,  TUI_ACT_LARGER_BATCH,
+        TUI_ACT_PEER,         TUI_ACT_UNDO,        TUI_ACT_VERIFY,         TUI_ACT_TRACE,
+        TUI_ACT_CHOOSE_MODEL, TUI_ACT_CHOOSE_DATA, TUI_ACT_CHOOSE_BACKEND, TUI_ACT_RECORD,
+        TUI_ACT_END,          TUI_ACT_TAG,         TUI_ACT_NOTE,           TUI_ACT_BASELINE,
+        TUI_ACT_DELETE,       TUI_ACT_USE,         TUI_ACT_START_SWEEP};
+    for (size_t i = 0; i < sizeof those / sizeof *those; i++)
+        if (those[i] == action)
             return true;
     return false;
 }
@@ -260,16 +239,14 @@ static bool act_go(struct tui_screen *screen, enum tui_action action)
     return true;
 }
 
-static bool act_wish(struct tui_screen *screen, enum tui_action action)
+static void verify(struct tui_screen *screen)
 {
-    for (int i = 0; i < WISHES; i++)
-        if (wishes[i].action == action) {
-            screen->desk.ask(&screen->desk, &(struct mgb_wish){.kind = wishes[i].kind,
-                                                               .option = wishes[i].option,
-                                                               .direction = wishes[i].direction});
-            return true;
-        }
-    return false;
+    ask(&screen->desk, MGB_WISH_VERIFY, NULL);
+}
+
+static void trace(struct tui_screen *screen)
+{
+    ask(&screen->desk, MGB_WISH_TRACE, NULL);
 }
 
 static const struct {
@@ -277,6 +254,8 @@ static const struct {
     void (*act)(struct tui_screen *screen);
 } plain[] = {
     {TUI_ACT_RUN, run_or_pause},
+    {TUI_ACT_VERIFY, verify},
+    {TUI_ACT_TRACE, trace},
     {TUI_ACT_CHOOSE_MODEL, models_choose},
     {TUI_ACT_CHOOSE_DATA, data_choose},
     {TUI_ACT_CHOOSE_BACKEND, backends_choose},
@@ -289,7 +268,7 @@ static const struct {
 
 void screen_act_default(struct tui_screen *screen, enum tui_action action)
 {
-    if (act_go(screen, action) || act_wish(screen, action))
+    if (act_go(screen, action))
         return;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (plain[i].action == action)

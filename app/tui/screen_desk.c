@@ -99,12 +99,17 @@ static void desk_go(struct tui_desk *desk, enum tui_place place)
     screen_go(screen_of(desk), screen_find(place));
 }
 
-/* Of help and output: the screen that they were opened from does it. */
+/* Of help and output the screen that they were opened from does it; what works elsewhere alone is done there. */
 static void desk_act(struct tui_desk *desk, enum tui_action action)
 {
     struct tui_screen *screen = screen_of(desk);
+    if (action == TUI_ACT_NONE)
+        return;
+    unsigned where = tui_actions[action].where;
     if (screen->at >= SCREEN_TABS && action != TUI_ACT_BACK)
         screen_go(screen, screen->from);
+    if (!(where & screen->views[screen->at].view->place))
+        screen_go(screen, screen_find((enum tui_place)(where & (0u - where))));
     screen_act(screen, action);
 }
 

@@ -7,26 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WINDOW = 400, MARKS = 2 };
-
-struct mark {
-    int64_t run; /* 0: none */
-    int number;
-};
-
-struct runs_state {
-    struct tui_list list; /* of all that pass the filter */
-    bool sorts;           /* `sort` and `ascending` were chosen */
-    enum mgb_list_column sort;
-    bool ascending;
-    char asked[128]; /* the filter that was asked for */
-    int64_t first;   /* of the window that was asked for */
-    struct mark marks[MARKS];
-    struct mark target;  /* of the question that is asked */
-    bool target_is_ours; /* it is the run on the bench: the workbench writes to it */
-    struct tui_table table;
-    struct tui_rect rows;
-};
+enum { WINDOW = 400 };
 
 static bool ascends(const struct runs_state *state)
 {
@@ -79,16 +60,10 @@ void tui_runs_filter(void *private, const struct tui_scene *scene, struct tui_de
 
 static bool is_marked(const struct runs_state *state, const struct mgb_list_row *row)
 {
-    for (int i = 0; i < MARKS; i++)
+    for (int i = 0; i < RUNS_MARKS; i++)
         if (state->marks[i].run == row->run && state->marks[i].number == row->number)
             return true;
     return false;
-}
-
-static const char *mark_name(char *out, size_t size, const struct mark *mark)
-{
-    snprintf(out, size, mark->number > 0 ? "%lld.%d" : "%lld", (long long)mark->run, mark->number);
-    return out;
 }
 
 static void rule_draw(const struct runs_state *state, struct tui_canvas *canvas,
@@ -99,11 +74,11 @@ static void rule_draw(const struct runs_state *state, struct tui_canvas *canvas,
     int marked = (state->marks[0].run != 0) + (state->marks[1].run != 0);
     if (marked == 2)
         snprintf(right, sizeof right, "marked %s, %s: c compares",
-                 mark_name(a, sizeof a, &state->marks[0]),
-                 mark_name(b, sizeof b, &state->marks[1]));
+                 tui_runs_name(a, sizeof a, &state->marks[0]),
+                 tui_runs_name(b, sizeof b, &state->marks[1]));
     else if (marked == 1)
         snprintf(right, sizeof right, "marked %s: c compares it with the one in hand",
-                 mark_name(a, sizeof a, &state->marks[0]));
+                 tui_runs_name(a, sizeof a, &state->marks[0]));
     else if (runs && strcmp(runs->filter, scene->filter) != 0)
         snprintf(right, sizeof right, "looking for them...");
     tui_rule(canvas, area, 0, "RUNS", right);
@@ -161,11 +136,11 @@ static void runs_draw(void *private, struct tui_canvas *canvas, struct tui_rect 
 /* Marks and unmarks; of three the oldest goes. */
 static void mark(struct runs_state *state, const struct mgb_list_row *row)
 {
-    struct mark *marks = state->marks, fresh = {row->run, row->number};
-    for (int i = 0; i < MARKS; i++)
+    struct runs_mark *marks = state->marks, fresh = {row->run, row->number};
+    for (int i = 0; i < RUNS_MARKS; i++)
         if (marks[i].run == row->run && marks[i].number == row->number) {
             marks[i] = marks[1];
-            marks[1] = (struct mark){0};
+            marks[1] = (struct runs_mark){0};
             return;
         }
     if (marks[1].run != 0)
@@ -176,9 +151,9 @@ static void mark(struct runs_state *state, const struct mgb_list_row *row)
 static void compare(struct runs_state *state, const struct mgb_list_row *row, struct tui_desk *desk)
 {
     char line[120], a[40], b[40];
-    struct mark here = {row ? row->run : 0, row ? row->number : 0};
-    const struct mark *first = &state->marks[0];
-    const struct mark *second = state->marks[1].run ? &state->marks[1] : &here;
+    struct runs_mark here = {row ? row->run : 0, row ? row->number : 0};
+    const struct runs_mark *first = &state->marks[0];
+    const struct runs_mark *second = state->marks[1].run ? &state->marks[1] : &here;
     bool same = first->run == second->run && first->number == second->number;
     if (first->run == 0 || second->run == 0 || same) {
         desk->say(desk, MGB_LINE_WARNING,
@@ -186,143 +161,9 @@ static void compare(struct runs_state *state, const struct mgb_list_row *row, st
                   "marked one with the one in hand");
         return;
     }
-    snprintf(line, sizeof line, "compare %s %s", mark_name(a, sizeof a, first),
-             mark_name(b, sizeof b, second));
+    snprintf(line, sizeof line, "compare %s %s", tui_runs_name(a, sizeof a, first),
+             tui_runs_name(b, sizeof b, second));
     desk->command(desk, line);
-}
-
-/* A word as tui_command_split takes it: quoted, whatever is in it. Stops where there is no room. */
-static size_t word_quote(char *out, size_t size, const char *word, size_t length)
-{
-    size_t used = 0;
-    out[used++] = '\'';
-    for (size_t i = 0; i < length && used + 6 < size; i++) {
-        if (word[i] == '\'') {
-            memcpy(out + used, "'\\''", 4);
-            used += 4;
-        } else {
-            out[used++] = word[i];
-        }
-    }
-    out[used++] = '\'';
-    out[used] = '\0';
-    return used;
-}
-
-static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, const char *text)
-{
-    desk->ask(desk, &(struct mgb_wish){.kind = kind, .text = text});
-}
-
-static void tag(struct runs_state *state, struct tui_desk *desk, const char *name, size_t length,
-                bool remove)
-{
-    char line[2100], quoted[2000];
-    if (state->target_is_ours && !remove) {
-        snprintf(quoted, sizeof quoted, "%.*s", (int)length, name);
-        wish(desk, MGB_WISH_TAG, quoted);
-        return;
-    }
-    word_quote(quoted, sizeof quoted, name, length);
-    snprintf(line, sizeof line, "tag %lld %s%s", (long long)state->target.run, quoted,
-             remove ? " --remove" : "");
-    desk->command(desk, line);
-}
-
-static void tag_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    for (const char *at = text; at && *at;) {
-        at += strspn(at, " ");
-        size_t length = strcspn(at, " ");
-        bool remove = *at == '-';
-        if (length > (size_t)remove)
-            tag(context, desk, at + remove, length - remove, remove);
-        at += length;
-    }
-}
-
-static void note_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    struct runs_state *state = context;
-    char line[4200], quoted[4100];
-    if (!text || text[strspn(text, " ")] == '\0')
-        return;
-    if (state->target_is_ours) {
-        wish(desk, MGB_WISH_NOTE, text);
-        return;
-    }
-    word_quote(quoted, sizeof quoted, text, strlen(text));
-    snprintf(line, sizeof line, "note %lld -- %s", (long long)state->target.run, quoted);
-    desk->command(desk, line);
-}
-
-static void baseline_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    struct runs_state *state = context;
-    char line[2100], quoted[2000], name[40];
-    if (!text || !*text)
-        return;
-    word_quote(quoted, sizeof quoted, text, strlen(text));
-    snprintf(line, sizeof line, "baseline set %s %s", quoted,
-             mark_name(name, sizeof name, &state->target));
-    desk->command(desk, line);
-}
-
-static void delete_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    struct runs_state *state = context;
-    char line[80];
-    if (!text)
-        return;
-    for (int i = MARKS - 1; i >= 0; i--)
-        if (state->marks[i].run == state->target.run) {
-            state->marks[i] = state->marks[1];
-            state->marks[1] = (struct mark){0};
-        }
-    snprintf(line, sizeof line, "rm %lld --yes", (long long)state->target.run);
-    desk->command(desk, line);
-}
-
-/* The name of a model without its options. */
-static void model_word(char *out, size_t size, const char *model)
-{
-    snprintf(out, size, "%.*s", (int)strcspn(model, " ?"), model);
-}
-
-static bool ask_about(struct runs_state *state, enum tui_action action,
-                      const struct mgb_list_row *row, struct tui_desk *desk)
-{
-    char question[200], name[80];
-    if (action == TUI_ACT_TAG) {
-        snprintf(question, sizeof question,
-                 "tag run %lld (-NAME takes one off): ", (long long)row->run);
-        desk->prompt(desk, question, "", tag_answer, state);
-    } else if (action == TUI_ACT_NOTE) {
-        snprintf(question, sizeof question, "note to run %lld: ", (long long)row->run);
-        desk->prompt(desk, question, "", note_answer, state);
-    } else if (action == TUI_ACT_BASELINE) {
-        snprintf(question, sizeof question,
-                 "run %lld is the baseline called: ", (long long)row->run);
-        model_word(name, sizeof name, row->model);
-        desk->prompt(desk, question, name, baseline_answer, state);
-    } else if (state->target_is_ours) {
-        desk->say(desk, MGB_LINE_FAULT,
-                  "this run is on the bench: x there ends it, then it can go");
-    } else {
-        snprintf(question, sizeof question, "delete run %lld (%.60s, %s) for good? y/N",
-                 (long long)row->run, row->model, row->outcome);
-        desk->confirm(desk, question, delete_answer, state);
-    }
-    return true;
-}
-
-/* Placements are "name=value" pairs where the archive has them as asked; a title in words is none. */
-static void use(const struct mgb_list_row *row, struct tui_desk *desk)
-{
-    wish(desk, MGB_WISH_MODEL, row->model);
-    if (strchr(row->placement, '='))
-        wish(desk, MGB_WISH_SET, row->placement);
-    desk->go(desk, TUI_ON_BENCH);
 }
 
 static bool row_act(struct runs_state *state, enum tui_action action, const struct tui_scene *scene,
@@ -338,7 +179,7 @@ static bool row_act(struct runs_state *state, enum tui_action action, const stru
         desk->say(desk, MGB_LINE_WARNING, "there is no run in hand");
         return true;
     }
-    state->target = (struct mark){row->run, row->number};
+    state->target = (struct runs_mark){row->run, row->number};
     state->target_is_ours = scene->snapshot->recorded && scene->snapshot->now.run_id == row->run &&
                             scene->snapshot->state != MGB_BENCH_READY;
     switch ((int)action) {
@@ -348,14 +189,14 @@ static bool row_act(struct runs_state *state, enum tui_action action, const stru
         window_follow(state, scene, desk);
         return true;
     case TUI_ACT_OPEN:
-        snprintf(line, sizeof line, "show %s", mark_name(name, sizeof name, &state->target));
+        snprintf(line, sizeof line, "show %s", tui_runs_name(name, sizeof name, &state->target));
         desk->command(desk, line);
         return true;
     case TUI_ACT_USE:
-        use(row, desk);
+        tui_runs_use(row, desk);
         return true;
     }
-    return ask_about(state, action, row, desk);
+    return tui_runs_ask(state, action, row, desk);
 }
 
 static void sort_by(struct runs_state *state, int sort)

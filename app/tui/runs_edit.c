@@ -1,0 +1,146 @@
+/* What is written to a run from its list: tags, notes, baselines, its end. As commands of mgbench, but for the run on the
+ * bench, whose rows are the workbench's to write. */
+#include "app/tui/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *tui_runs_name(char *out, size_t size, const struct runs_mark *run)
+{
+    snprintf(out, size, run->number > 0 ? "%lld.%d" : "%lld", (long long)run->run, run->number);
+    return out;
+}
+
+/* A word as tui_command_split takes it: quoted, whatever is in it. Stops where there is no room. */
+static size_t word_quote(char *out, size_t size, const char *word, size_t length)
+{
+    size_t used = 0;
+    out[used++] = '\'';
+    for (size_t i = 0; i < length && used + 6 < size; i++) {
+        if (word[i] == '\'') {
+            memcpy(out + used, "'\\''", 4);
+            used += 4;
+        } else {
+            out[used++] = word[i];
+        }
+    }
+    out[used++] = '\'';
+    out[used] = '\0';
+    return used;
+}
+
+static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, const char *text)
+{
+    desk->ask(desk, &(struct mgb_wish){.kind = kind, .text = text});
+}
+
+static void tag(struct runs_state *state, struct tui_desk *desk, const char *name, size_t length,
+                bool remove)
+{
+    char line[2100], quoted[2000];
+    if (state->target_is_ours && !remove) {
+        snprintf(quoted, sizeof quoted, "%.*s", (int)length, name);
+        wish(desk, MGB_WISH_TAG, quoted);
+        return;
+    }
+    word_quote(quoted, sizeof quoted, name, length);
+    snprintf(line, sizeof line, "tag %lld %s%s", (long long)state->target.run, quoted,
+             remove ? " --remove" : "");
+    desk->command(desk, line);
+}
+
+static void tag_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    for (const char *at = text; at && *at;) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, " ");
+        bool remove = *at == '-';
+        if (length > (size_t)remove)
+            tag(context, desk, at + remove, length - remove, remove);
+        at += length;
+    }
+}
+
+static void note_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    struct runs_state *state = context;
+    char line[4200], quoted[4100];
+    if (!text || text[strspn(text, " ")] == '\0')
+        return;
+    if (state->target_is_ours) {
+        wish(desk, MGB_WISH_NOTE, text);
+        return;
+    }
+    word_quote(quoted, sizeof quoted, text, strlen(text));
+    snprintf(line, sizeof line, "note %lld -- %s", (long long)state->target.run, quoted);
+    desk->command(desk, line);
+}
+
+static void baseline_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    struct runs_state *state = context;
+    char line[2100], quoted[2000], name[40];
+    if (!text || !*text)
+        return;
+    word_quote(quoted, sizeof quoted, text, strlen(text));
+    snprintf(line, sizeof line, "baseline set %s %s", quoted,
+             tui_runs_name(name, sizeof name, &state->target));
+    desk->command(desk, line);
+}
+
+static void delete_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    struct runs_state *state = context;
+    char line[80];
+    if (!text)
+        return;
+    for (int i = RUNS_MARKS - 1; i >= 0; i--)
+        if (state->marks[i].run == state->target.run) {
+            state->marks[i] = state->marks[1];
+            state->marks[1] = (struct runs_mark){0};
+        }
+    snprintf(line, sizeof line, "rm %lld --yes", (long long)state->target.run);
+    desk->command(desk, line);
+}
+
+/* The name of a model without its options. */
+static void model_word(char *out, size_t size, const char *model)
+{
+    snprintf(out, size, "%.*s", (int)strcspn(model, " ?"), model);
+}
+
+bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct mgb_list_row *row,
+                  struct tui_desk *desk)
+{
+    char question[200], name[80];
+    if (action == TUI_ACT_TAG) {
+        snprintf(question, sizeof question,
+                 "tag run %lld (-NAME takes one off): ", (long long)row->run);
+        desk->prompt(desk, question, "", tag_answer, state);
+    } else if (action == TUI_ACT_NOTE) {
+        snprintf(question, sizeof question, "note to run %lld: ", (long long)row->run);
+        desk->prompt(desk, question, "", note_answer, state);
+    } else if (action == TUI_ACT_BASELINE) {
+        snprintf(question, sizeof question,
+                 "run %lld is the baseline called: ", (long long)row->run);
+        model_word(name, sizeof name, row->model);
+        desk->prompt(desk, question, name, baseline_answer, state);
+    } else if (state->target_is_ours) {
+        desk->say(desk, MGB_LINE_FAULT,
+                  "this run is on the bench: x there ends it, then it can go");
+    } else {
+        snprintf(question, sizeof question, "delete run %lld (%.60s, %s) for good? y/N",
+                 (long long)row->run, row->model, row->outcome);
+        desk->confirm(desk, question, delete_answer, state);
+    }
+    return true;
+}
+
+/* Placements are "name=value" pairs where the archive has them as asked; a title in words is none. */
+void tui_runs_use(const struct mgb_list_row *row, struct tui_desk *desk)
+{
+    wish(desk, MGB_WISH_MODEL, row->model);
+    if (strchr(row->placement, '='))
+        wish(desk, MGB_WISH_SET, row->placement);
+    desk->go(desk, TUI_ON_BENCH);
+}
