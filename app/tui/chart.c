@@ -34,15 +34,16 @@ static double values_median(double *values, int count)
     return values[count / 2];
 }
 
-/* The step the chart begins with: the newest segment and as many steps before, at least `fit` of all. */
-static int first_step(const struct mgb_bench_history *history, int fit)
+/* The step the chart begins with, and how many steps a point is: so that the newest segment takes three quarters at most,
+ * and all `fit` points are used. */
+static int first_step(const struct mgb_bench_history *history, int fit, int *pool)
 {
     int begin = history->count, segment = history->at[history->count - 1].segment;
     while (begin > 0 && history->at[begin - 1].segment == segment)
         begin--;
-    int now = history->count - begin;
-    int wanted = 2 * now > fit ? 2 * now : fit;
-    return wanted < history->count ? history->count - wanted : 0;
+    int now = history->count - begin, room = fit - fit / 4 > 0 ? fit - fit / 4 : 1;
+    *pool = (now + room - 1) / room;
+    return *pool * fit < history->count ? history->count - *pool * fit : 0;
 }
 
 /* Points of the steps from `from` on, never of two segments. */
@@ -150,7 +151,7 @@ static void before_draw(const struct brush *b, int x, uint64_t used)
         return;
     int y = b->plot.rows - 1 - level_of(b->points, b->before_ms, b->plot.rows);
     if (y > 63 || !(used >> y & 1))
-        tui_fill(b->canvas, b->plot, y, x, 1, TUI_DIM, 0xb7, '-');
+        tui_fill(b->canvas, b->plot, y, x, 1, TUI_DIM, 0x2504, '-');
 }
 
 static void cell_draw(const struct brush *b, int x, const struct point *points, int count)
@@ -191,9 +192,10 @@ static void points_draw(const struct brush *brush, int from, int dots)
         while (n < dots && i + n < points->count && !at[n].first && at[n].warmup == at->warmup)
             n++;
         b.newest = at->segment == newest;
-        for (int y = 0; y < b.plot.rows && at->first; y++)
+        for (int y = 0; y < b.plot.rows && at->first && x > 0;
+             y++) /* at 0 the scale's line stands */
             tui_fill(b.canvas, b.plot, y, x, 1, TUI_STRONG, 0x2502, '|');
-        x += at->first ? 1 : 0;
+        x += at->first && x > 0;
         cell_draw(&b, x++, at, n);
         i += n;
     }
@@ -208,9 +210,8 @@ int tui_chart_steps(struct tui_canvas *canvas, struct tui_rect area,
     if (!history || history->count < 1 || plot.rows < 1 || plot.columns < 4)
         return 0;
     fit = fit < MOST_POINTS ? fit : MOST_POINTS;
-    struct points points = {.pool = 1};
-    int from = first_step(history, fit), steps = history->count - from;
-    points.pool = (steps + fit - 1) / fit;
+    struct points points;
+    int from = first_step(history, fit, &points.pool);
     points_pool(&points, history, from);
     int begin = 0;
     while (begin < points.count - 1 && points_cells(&points, begin, dots) > plot.columns)

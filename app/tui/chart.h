@@ -6,8 +6,8 @@
 #include "app/session/workbench/snapshot.h"
 #include "app/tui/canvas.h"
 
-/* Draws the newest segment and as much of those before as it has steps itself, at least the newest steps that fit; where
- * that is more than fits, a point is the median of several steps. A scale stands at the left; '.' is a warm-up step,
+/* Draws the newest steps: as many as fit, but no more than three quarters of the newest segment; where that has more, a point
+ * is the median of several steps. A scale stands at the left; '.' is a warm-up step,
  * times beyond the scale are drawn at its border. Returns how many steps a point is, 0: there is nothing to draw. */
 struct tui_chart_request {
     const struct mgb_bench_history *history; /* NULL: an empty chart */

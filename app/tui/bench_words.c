@@ -1,0 +1,192 @@
+/* What the bench says of options and of what pressing a key would do. No measurement is without its sign: `*` stands for
+ * stored measurements, bytes are the plan's. */
+#include "app/tui/bench.h"
+
+#include "app/tui/list.h"
+#include "app/tui/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct bench_line lines[BENCH_LINES] = {
+    {"r", "weights at", MGB_OPTION_WEIGHTS_AT}, {"m", "towers meet", MGB_OPTION_MERGE_AT},
+    {"s", "strategy", MGB_OPTION_STRATEGY},     {"gG", "GPUs -/+", MGB_OPTION_GPUS},
+    {"bB", "batch -/+", MGB_OPTION_BATCH},      {"p", "peer access", MGB_OPTION_PEER_ACCESS}};
+
+struct bench_line tui_bench_line(int line, const struct mgb_snapshot *snapshot)
+{
+    struct bench_line out = lines[line];
+    if (out.option == MGB_OPTION_BATCH && snapshot->facts) {
+        bool global = snapshot->facts->batch_mode == MGB_BATCH_GLOBAL;
+        out.name = global ? "global b." : "batch/GPU";
+        out.option = global ? MGB_OPTION_GLOBAL_BATCH : MGB_OPTION_BATCH;
+    }
+    return out;
+}
+
+const struct mgb_pressed_row *tui_bench_row(const struct mgb_snapshot *snapshot,
+                                            enum mgb_option_id option, int direction)
+{
+    const struct mgb_pressed *pressed = snapshot->pressed;
+    for (int i = 0; pressed && i < pressed->count; i++)
+        if (pressed->rows[i].option == option && pressed->rows[i].direction == direction)
+            return &pressed->rows[i];
+    return NULL;
+}
+
+static char *bytes_change(char *out, size_t size, double value, double step,
+                          const char *const units[4])
+{
+    int unit = 0;
+    while (fabs(value) >= .9995 * step && unit < 3)
+        value /= step, unit++;
+    snprintf(out, size, fabs(value) < 9.95 && unit > 0 ? "%+.1f%s" : "%+.0f%s", value, units[unit]);
+    return out;
+}
+
+char *tui_bench_traffic_change(char *out, size_t size, int64_t bytes)
+{
+    static const char *const units[4] = {"B", "kB", "MB", "GB"};
+    return bytes_change(out, size, (double)bytes, 1000, units);
+}
+
+char *tui_bench_memory_change(char *out, size_t size, int64_t bytes)
+{
+    static const char *const units[4] = {"B", "KiB", "MiB", "GiB"};
+    return bytes_change(out, size, (double)bytes, 1024, units);
+}
+
+/* "+37%", "x2.13"; "same" and "?" as it was judged. */
+static void ratio_write(char *out, size_t size, const struct mgb_pressed_row *row)
+{
+    const char *doubt = strcmp(row->verdict, "undecided") == 0 ? "?" : "";
+    double percent = (row->ratio - 1) * 100;
+    if (strcmp(row->verdict, "same") == 0)
+        snprintf(out, size, "same*");
+    else if (isnan(row->ratio))
+        snprintf(out, size, "-");
+    else if (row->ratio >= 2 || row->ratio <= .5)
+        snprintf(out, size, "x%.3g%s*", row->ratio, doubt);
+    else
+        snprintf(out, size, fabs(percent) < 9.95 ? "%+.1f%%%s*" : "%+.0f%%%s*", percent, doubt);
+}
+
+static void plan_write(char *out, size_t size, const struct mgb_pressed_row *row, size_t most)
+{
+    char change[24];
+    const char *of = row->traffic_change ? " link" : row->gpu_change ? " gpu" : " cpu";
+    int64_t memory = row->gpu_change ? row->gpu_change : row->cpu_change;
+    if (row->traffic_change)
+        tui_bench_traffic_change(change, sizeof change, row->traffic_change);
+    else
+        tui_bench_memory_change(change, sizeof change, memory);
+    if (!row->traffic_change && !memory)
+        snprintf(out, size, "same bytes");
+    else
+        snprintf(out, size, "%s%s", change, strlen(change) + strlen(of) <= most ? of : "");
+}
+
+char *tui_bench_effect(char *out, size_t size, const struct mgb_pressed_row *row, size_t most)
+{
+    *out = '\0';
+    if (!row)
+        return out;
+    switch (row->from) {
+    case MGB_PRESSED_NONE:
+        snprintf(out, size, "...");
+        break;
+    case MGB_PRESSED_PARKED:
+        snprintf(out, size, "n/a");
+        break;
+    case MGB_PRESSED_REFUSED:
+        snprintf(out, size, "refused");
+        break;
+    case MGB_PRESSED_OOM:
+        snprintf(out, size, "OOM");
+        break;
+    case MGB_PRESSED_PLANNED:
+        plan_write(out, size, row, most);
+        break;
+    case MGB_PRESSED_MEASURED:
+        ratio_write(out, size, row);
+        break;
+    case MGB_PRESSED_SAME:
+        snprintf(out, size, "no change");
+        break;
+    }
+    return out;
+}
+
+enum tui_style tui_bench_effect_style(const struct mgb_pressed_row *row)
+{
+    if (!row || row->from == MGB_PRESSED_NONE || row->from == MGB_PRESSED_PARKED ||
+        row->from == MGB_PRESSED_SAME)
+        return TUI_DIM;
+    if (row->from == MGB_PRESSED_REFUSED || row->from == MGB_PRESSED_OOM)
+        return TUI_BAD;
+    if (row->from == MGB_PRESSED_MEASURED)
+        return strcmp(row->verdict, "faster") == 0   ? TUI_GOOD
+               : strcmp(row->verdict, "slower") == 0 ? TUI_BAD
+                                                     : TUI_PLAIN;
+    return TUI_PLAIN;
+}
+
+static void known_add(char *out, size_t size, const char *what, const char *change)
+{
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s %s", used ? ", " : "", what, change);
+}
+
+char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
+{
+    char text[32];
+    *out = '\0';
+    if (row->from == MGB_PRESSED_MEASURED)
+        snprintf(out, size, "* x%.3f [%.3f, %.3f] %s, %lld segment%s", row->ratio, row->low,
+                 row->high, row->verdict, (long long)row->segments, row->segments == 1 ? "" : "s");
+    else if (row->from == MGB_PRESSED_SAME)
+        snprintf(out, size, "no change: in effect it is the same");
+    else if (row->from == MGB_PRESSED_NONE)
+        snprintf(out, size, "not found out yet");
+    else if (row->from == MGB_PRESSED_PARKED)
+        snprintf(out, size, "%s", *row->reason ? row->reason : "n/a");
+    else if (row->from != MGB_PRESSED_PLANNED)
+        snprintf(out, size, "%s: %s", tui_bench_effect(text, sizeof text, row, 0), row->reason);
+    if (row->from != MGB_PRESSED_MEASURED && row->from != MGB_PRESSED_PLANNED)
+        return out;
+    if (row->traffic_change)
+        known_add(out, size, "link",
+                  tui_bench_traffic_change(text, sizeof text, row->traffic_change));
+    if (row->gpu_change)
+        known_add(out, size, "gpu", tui_bench_memory_change(text, sizeof text, row->gpu_change));
+    if (row->cpu_change)
+        known_add(out, size, "cpu", tui_bench_memory_change(text, sizeof text, row->cpu_change));
+    if (!*out)
+        snprintf(out, size, "plan: the same bytes");
+    return out;
+}
+
+char *tui_bench_value(char *out, size_t size, const struct mgb_facts *facts,
+                      enum mgb_option_id option)
+{
+    const char *value = facts ? facts->options[option].effective : "-";
+    snprintf(out, size, "%s", *value ? tui_device_words(value) : "n/a");
+    return out;
+}
+
+int tui_bench_devices(int *out, int *towers, const struct mgb_facts *facts)
+{
+    int count = 0;
+    *towers = 0;
+    for (int pass = 0; facts && pass < 2; pass++)
+        for (int i = 0; i < facts->device_count && count < MGB_BENCH_DEVICES; i++) {
+            const struct mgb_facts_device *device = &facts->devices[i];
+            if (!device->used || (device->tower_rows > 0) != (pass == 0))
+                continue;
+            out[count++] = i;
+            *towers += pass == 0;
+        }
+    return count;
+}

@@ -1,0 +1,154 @@
+/* Menus of the placement options: all of them with what their next value is and what is known of it. */
+#include "app/tui/bench.h"
+
+#include <math.h>
+#include <mgb/placement.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The placement's option that a value is being typed for: the context of the question. */
+static void value_typed(void *context, struct tui_desk *desk, const char *text)
+{
+    const struct mgb_option *option = context;
+    char pair[300];
+    if (!text || !*text)
+        return;
+    snprintf(pair, sizeof pair, "%s=%s", option->name, text);
+    desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SET, .text = pair});
+}
+
+/* What was chosen: "name=value", or "?name" for a value to be typed, with the one in force after a blank. */
+static void option_chosen(void *context, struct tui_desk *desk, const char *text)
+{
+    char name[64], question[160];
+    (void)context;
+    if (!text || !*text)
+        return;
+    if (*text != '?') {
+        desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SET, .text = text});
+        return;
+    }
+    size_t length = strcspn(text + 1, " ");
+    snprintf(name, sizeof name, "%.*s", (int)length, text + 1);
+    const struct mgb_option *option = mgb_placement_find_option(name);
+    if (!option)
+        return;
+    snprintf(question, sizeof question, "%s (%s): ", option->name,
+             option->kind == MGB_KIND_DEVICE  ? "cpu:0, gpu:N, spread; nil: as it comes"
+             : option->kind == MGB_KIND_GPUS  ? "a count, or ids as 2,0,3"
+             : option->kind == MGB_KIND_BYTES ? "as 4GiB; nil: no limit"
+                                              : "a value; nil: as it comes");
+    desk->prompt(desk, question, text[1 + length] ? text + 2 + length : "", value_typed,
+                 (void *)option);
+}
+
+static bool is_typed(enum mgb_option_kind kind)
+{
+    return kind == MGB_KIND_INT || kind == MGB_KIND_NUMBER || kind == MGB_KIND_BYTES ||
+           kind == MGB_KIND_DEVICE || kind == MGB_KIND_GPUS;
+}
+
+static void choice_toggle(struct tui_choice *out, const struct mgb_pressed_row *row)
+{
+    const struct mgb_option *option = &mgb_placement_options()[row->option];
+    char known[320];
+    bool refused = row->from == MGB_PRESSED_REFUSED || row->from == MGB_PRESSED_PARKED;
+    if (*row->next)
+        snprintf(out->label, sizeof out->label, "%-14s %.20s -> %.20s", option->name,
+                 *row->now ? row->now : "n/a", row->next);
+    else
+        snprintf(out->label, sizeof out->label, "%-14s %.20s", option->name,
+                 *row->now ? row->now : "n/a");
+    snprintf(out->note, sizeof out->note, "%.119s", tui_bench_known(known, sizeof known, row));
+    snprintf(out->value, sizeof out->value, "%s=%s", option->name, row->value);
+    out->disabled = refused || !*row->value;
+}
+
+static void choice_type(struct tui_choice *out, const struct mgb_facts *facts,
+                        const struct mgb_option *option)
+{
+    const char *asked = facts->options[option->id].asked;
+    snprintf(out->label, sizeof out->label, "%-14s type a value...", option->name);
+    snprintf(out->note, sizeof out->note, "%.119s", option->help);
+    snprintf(out->value, sizeof out->value, "?%s %s", option->name, asked);
+}
+
+static struct tui_choice *choices_make(const struct tui_scene *scene, struct tui_desk *desk,
+                                       const char **why)
+{
+    struct tui_choice *choices = NULL;
+    *why = scene->snapshot->facts ? NULL : "no model yet: M chooses one";
+    if (!*why) {
+        choices = calloc(MGB_PRESSED_MOST + MGB_OPTION_COUNT, sizeof *choices);
+        *why = choices ? NULL : "no memory for a menu";
+    }
+    if (*why)
+        desk->say(desk, MGB_LINE_WARNING, *why);
+    return choices;
+}
+
+/* In the order of the option table; what is only typed has a line of its own. */
+void tui_bench_options(const struct tui_scene *scene, struct tui_desk *desk)
+{
+    const struct mgb_snapshot *s = scene->snapshot;
+    const char *why;
+    struct tui_choice *choices = choices_make(scene, desk, &why);
+    int count = 0;
+    for (int id = 0; choices && id < MGB_OPTION_COUNT; id++) {
+        const struct mgb_option *option = &mgb_placement_options()[id];
+        for (int i = 0; s->pressed && i < s->pressed->count; i++)
+            if (s->pressed->rows[i].option == option->id)
+                choice_toggle(&choices[count++], &s->pressed->rows[i]);
+        if (is_typed(option->kind) || !s->pressed)
+            choice_type(&choices[count++], s->facts, option);
+    }
+    if (choices)
+        desk->menu(desk, "OPTIONS  Enter sets it", choices, count, 0, option_chosen, NULL);
+    free(choices);
+}
+
+/* Measured ones first, the fastest on top; then what the plan says, then what cannot be. */
+static int rows_compare(const void *a, const void *b)
+{
+    static const int ranks[] = {
+        [MGB_PRESSED_MEASURED] = 0, [MGB_PRESSED_PLANNED] = 1, [MGB_PRESSED_NONE] = 2,
+        [MGB_PRESSED_SAME] = 3,     [MGB_PRESSED_OOM] = 4,     [MGB_PRESSED_REFUSED] = 5,
+        [MGB_PRESSED_PARKED] = 6};
+    const struct mgb_pressed_row *x = *(const struct mgb_pressed_row *const *)a;
+    const struct mgb_pressed_row *y = *(const struct mgb_pressed_row *const *)b;
+    if (ranks[x->from] != ranks[y->from])
+        return ranks[x->from] - ranks[y->from];
+    if (!isnan(x->ratio) && !isnan(y->ratio) && x->ratio != y->ratio)
+        return x->ratio < y->ratio ? -1 : 1;
+    if (isnan(x->ratio) != isnan(y->ratio))
+        return isnan(x->ratio) ? 1 : -1;
+    if (x->traffic_change != y->traffic_change)
+        return x->traffic_change < y->traffic_change ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+void tui_bench_what_if(const struct tui_scene *scene, struct tui_desk *desk)
+{
+    const struct mgb_pressed *pressed = scene->snapshot->pressed;
+    const struct mgb_pressed_row *rows[MGB_PRESSED_MOST];
+    const char *why;
+    if (scene->snapshot->facts && (!pressed || pressed->count == 0)) {
+        desk->say(desk, MGB_LINE_WARNING, "nothing is found out yet");
+        return;
+    }
+    struct tui_choice *choices = choices_make(scene, desk, &why);
+    if (!choices)
+        return;
+    int count = pressed ? pressed->count : 0;
+    for (int i = 0; i < count; i++)
+        rows[i] = &pressed->rows[i];
+    qsort(rows, (size_t)count, sizeof *rows, rows_compare);
+    for (int i = 0; i < count; i++)
+        choice_toggle(&choices[i], rows[i]);
+    desk->menu(desk,
+               pressed->complete ? "WHAT IF  * measured, time an example; else the plan's bytes"
+                                 : "WHAT IF  * measured, else the plan's bytes; still finding out",
+               choices, count, 0, option_chosen, NULL);
+    free(choices);
+}
