@@ -122,7 +122,10 @@ void tui_devices_draw(struct tui_canvas *canvas, struct tui_rect row,
         tui_devices_draw_link(canvas, row, line, scene, left);
         return;
     }
-    tui_table_fit(&table, columns, COLUMN_COUNT, inner.columns);
+    struct tui_column fitted[COLUMN_COUNT];
+    memcpy(fitted, columns, sizeof fitted);
+    fitted[0].most = tui_device_columns(facts);
+    tui_table_fit(&table, fitted, COLUMN_COUNT, inner.columns);
     if (line->kind == DEVICES_HEAD)
         tui_table_head(&table, columns, canvas, inner, -1, true);
     else

@@ -133,7 +133,10 @@ void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
     struct tui_rect inner = tui_rect_inside(row, 0, 1);
     struct tui_table table;
     char title[96], right[64], bytes[32];
-    tui_table_fit(&table, columns, COLUMN_COUNT, inner.columns);
+    struct tui_column fitted[COLUMN_COUNT];
+    memcpy(fitted, columns, sizeof fitted);
+    fitted[0].most = 2 * tui_device_columns(facts) + (int)strlen(" -> ");
+    tui_table_fit(&table, fitted, COLUMN_COUNT, inner.columns);
     if (line->kind == DEVICES_LINKS_RULE) {
         snprintf(title, sizeof title, "LINKS %d", line->index);
         snprintf(right, sizeof right, "%s moved a step",
@@ -158,9 +161,14 @@ static void device_detail(struct tui_canvas *canvas, struct tui_rect area,
 {
     char bytes[32];
     int y = 1, x = 1;
-    tui_print(canvas, area, y++, 1, TUI_PLAIN, "%s, %s%s%s%s%s", tui_class_words(device->class),
-              *device->label ? device->label : "no label", *device->uuid ? ", " : "", device->uuid,
-              *device->pci ? ", pci " : "", device->pci);
+    x = tui_print(canvas, area, y, 1, TUI_PLAIN, "%s, %s%s%s", tui_class_words(device->class),
+                  *device->label ? device->label : "no label", *device->pci ? ", pci " : "",
+                  device->pci);
+    if (*device->uuid && area.rows > 5)
+        y++, x = -1;
+    if (*device->uuid)
+        tui_print(canvas, area, y, x + 2, TUI_PLAIN, "uuid %s", device->uuid);
+    y++, x = 1;
     for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++) {
         enum mgb_memory_category category = (enum mgb_memory_category)c;
         char text[64];

@@ -43,11 +43,12 @@ static struct timeline_queue queue_of(const struct mgb_bench_task *task)
                                    task->from < 0 && strcmp(task->kind, "allreduce") == 0};
 }
 
+/* Compute queues first, then collectives, then links: what computes is seen even where few rows are there. */
 static int64_t queue_rank(struct timeline_queue queue)
 {
-    return ((int64_t)queue.device << 32) + (queue.from >= 0    ? queue.from + 2
-                                            : queue.collective ? 1
-                                                               : 0);
+    int64_t kind = queue.from >= 0 ? 2 : queue.collective ? 1 : 0;
+    return kind << 60 | (int64_t)(unsigned)queue.device << 30 |
+           (queue.from >= 0 ? queue.from & 0x3fffffff : 0);
 }
 
 /* Where the queue is, or would be, among the sorted ones. */
@@ -245,16 +246,16 @@ static void time_draw(struct drawing *drawing, struct tui_rect row)
     tui_put_right(drawing->canvas, bar, 0, bar.columns, TUI_DIM, text);
 }
 
-/* "critical path  backward 152.0 ms 61%  ..."; the largest first. */
-static void path_draw(struct drawing *drawing, struct tui_rect row)
+/* "path ms: backward 152.0 61%  forward 73.0 29%": the critical path, the largest first. Returns the column after it. */
+static int path_put(struct drawing *drawing, struct tui_rect row, bool words)
 {
+    enum { MUCH = 10 }; /* percent that are worth telling */
     const struct mgb_bench_traced *traced = drawing->traced;
-    char ms[24];
     int64_t sum = traced->critical_gap_ns;
     bool told[MGB_PHASE_COUNT] = {false};
     for (int phase = 0; phase < MGB_PHASE_COUNT; phase++)
         sum += traced->critical_ns[phase];
-    int x = tui_put(drawing->canvas, row, 0, 1, TUI_STRONG, "path");
+    int x = tui_put(drawing->canvas, row, 0, 1, TUI_STRONG, "path ms:") - 1;
     for (int n = 0; n < MGB_PHASE_COUNT; n++) {
         int most = -1;
         for (int phase = 0; phase < MGB_PHASE_COUNT; phase++)
@@ -263,15 +264,26 @@ static void path_draw(struct drawing *drawing, struct tui_rect row)
                 most = phase;
         if (most < 0)
             break;
+        enum mgb_phase phase = (enum mgb_phase)most;
+        double percent = 100.0 * (double)traced->critical_ns[most] / (double)sum;
+        char letter[2] = {tui_phase_letter(phase), '\0'};
         told[most] = true;
-        x = tui_print(drawing->canvas, row, 0, x + 1, tui_phase_style((enum mgb_phase)most),
-                      "%s %s (%.0f%%)", mgb_phase_name((enum mgb_phase)most),
-                      tui_number(ms, sizeof ms, (double)traced->critical_ns[most] / 1e6),
-                      100.0 * (double)traced->critical_ns[most] / (double)sum);
+        x = tui_print(drawing->canvas, row, 0, x + 2, tui_phase_style(phase), "%s %.1f",
+                      words ? mgb_phase_name(phase) : letter,
+                      (double)traced->critical_ns[most] / 1e6);
+        if (percent >= MUCH)
+            x = tui_print(drawing->canvas, row, 0, x, tui_phase_style(phase), " %.0f%%", percent);
     }
     if (traced->critical_gap_ns > 0)
-        tui_print(drawing->canvas, row, 0, x + 1, TUI_DIM, "gaps %s",
-                  tui_number(ms, sizeof ms, (double)traced->critical_gap_ns / 1e6));
+        x = tui_print(drawing->canvas, row, 0, x + 2, TUI_DIM, "gaps %.1f",
+                      (double)traced->critical_gap_ns / 1e6);
+    return x;
+}
+
+static void path_draw(struct drawing *drawing, struct tui_rect row)
+{
+    struct tui_rect nowhere = {0, 0, 0, 0};
+    path_put(drawing, row, path_put(drawing, nowhere, true) <= row.columns);
 }
 
 static void bound_draw(struct drawing *drawing, struct tui_rect row)

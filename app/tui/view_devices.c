@@ -119,7 +119,7 @@ static void devices_draw(void *private, struct tui_canvas *canvas, struct tui_re
                          const struct tui_scene *scene)
 {
     struct devices_state *state = private;
-    int detail = area.rows >= 14 ? 5 : 0;
+    int detail = area.rows >= 18 ? 6 : area.rows >= 14 ? 5 : 0;
     state->rows = area;
     state->rows.rows -= detail;
     lines_make(state, scene);

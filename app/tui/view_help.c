@@ -144,7 +144,7 @@ static unsigned place_before(const struct tui_scene *scene)
 
 static int text_indent(int columns)
 {
-    return columns >= NARROW ? 31 : 14;
+    return columns >= NARROW ? 28 : 13;
 }
 
 /* `columns`: of the area. First what works on the screen one came from alone, then what works everywhere, then others. */
@@ -189,7 +189,7 @@ static void line_draw(struct tui_canvas *canvas, struct tui_rect row, const stru
         action_keys(keys, sizeof keys, line->action);
         tui_put(canvas, left, 0, 0, TUI_KEY, keys);
         if (columns >= NARROW)
-            tui_put(canvas, tui_rect_inside(left, 0, 13), 0, 0, TUI_DIM,
+            tui_put(canvas, tui_rect_inside(left, 0, 12), 0, 0, TUI_DIM,
                     tui_actions[line->action].name);
     } else if (line->begin == 0) {
         tui_put(canvas, left, 0, 0, TUI_STRONG, tui_help_words[line->word].word);

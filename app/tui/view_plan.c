@@ -11,7 +11,6 @@
 
 enum plan_column {
     COLUMN_NUMBER,
-    COLUMN_DEVICE,
     COLUMN_QUEUE,
     COLUMN_KIND,
     COLUMN_PHASE,
@@ -20,10 +19,10 @@ enum plan_column {
     COLUMN_WAITS
 };
 static const struct tui_column columns[] = {
-    [COLUMN_NUMBER] = {"task", 5, 5, true, 2},    [COLUMN_DEVICE] = {"device", 5, 13, false, 8},
-    [COLUMN_QUEUE] = {"queue", 10, 18, false, 7}, [COLUMN_KIND] = {"kind", 9, 9, false, 4},
-    [COLUMN_PHASE] = {"phase", 8, 8, false, 6},   [COLUMN_NAME] = {"name", 12, 0, false, 9},
-    [COLUMN_BYTES] = {"bytes", 9, 10, true, 5},   [COLUMN_WAITS] = {"waits", 5, 5, true, 3},
+    [COLUMN_NUMBER] = {"task", 5, 5, true, 2}, [COLUMN_QUEUE] = {"queue", 11, 27, false, 8},
+    [COLUMN_KIND] = {"kind", 9, 9, false, 4},  [COLUMN_PHASE] = {"phase", 8, 8, false, 6},
+    [COLUMN_NAME] = {"name", 12, 0, false, 9}, [COLUMN_BYTES] = {"bytes", 9, 10, true, 5},
+    [COLUMN_WAITS] = {"waits", 5, 5, true, 3},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
@@ -38,6 +37,11 @@ struct plan_state {
 static bool is_collective(const struct mgb_facts_task *task)
 {
     return task->copy_queue && task->from < 0;
+}
+
+static struct timeline_queue queue_of(const struct mgb_facts_task *task)
+{
+    return (struct timeline_queue){task->device, task->from, is_collective(task)};
 }
 
 static void queue_write(char *out, size_t size, const struct mgb_facts *facts,
@@ -82,26 +86,28 @@ static bool state_reserve(struct plan_state *state, const struct mgb_facts *fact
     return true;
 }
 
-static int key_of(const struct mgb_facts *facts, const struct mgb_facts_task *task, bool device)
+enum key { KEY_FROM, KEY_DEVICE, KEY_KIND };
+
+static int key_of(const struct mgb_facts *facts, const struct mgb_facts_task *task, enum key key)
 {
-    int key = device                ? task->device
-              : task->from >= 0     ? task->from + 2
-              : is_collective(task) ? 1
-                                    : 0;
-    return key < 0 ? 0 : key > facts->device_count + 2 ? facts->device_count + 2 : key;
+    int value = key == KEY_FROM     ? task->from
+                : key == KEY_DEVICE ? task->device
+                : task->from >= 0   ? 2
+                                    : is_collective(task);
+    return value < 0 ? 0 : value > facts->device_count + 2 ? facts->device_count + 2 : value;
 }
 
 /* A pass of counting sort: tens of thousands of tasks are ordered with every draw. */
 static void order_by(const struct plan_state *state, int *to, const int *from, int count,
-                     const struct mgb_facts *facts, bool device)
+                     const struct mgb_facts *facts, enum key key)
 {
     memset(state->counts, 0, (size_t)state->buckets * sizeof *state->counts);
     for (int i = 0; i < count; i++)
-        state->counts[key_of(facts, &facts->tasks[from[i]], device) + 1]++;
-    for (int key = 1; key < state->buckets; key++)
-        state->counts[key] += state->counts[key - 1];
+        state->counts[key_of(facts, &facts->tasks[from[i]], key) + 1]++;
+    for (int k = 1; k < state->buckets; k++)
+        state->counts[k] += state->counts[k - 1];
     for (int i = 0; i < count; i++)
-        to[state->counts[key_of(facts, &facts->tasks[from[i]], device)]++] = from[i];
+        to[state->counts[key_of(facts, &facts->tasks[from[i]], key)]++] = from[i];
 }
 
 static int order_make(struct plan_state *state, const struct tui_scene *scene)
@@ -112,9 +118,10 @@ static int order_make(struct plan_state *state, const struct tui_scene *scene)
         return 0;
     for (int i = 0; i < facts->task_count; i++)
         if (passes(facts, &facts->tasks[i], scene->filter))
-            state->order[count++] = i;
-    order_by(state, state->scratch, state->order, count, facts, false);
-    order_by(state, state->order, state->scratch, count, facts, true);
+            state->scratch[count++] = i;
+    order_by(state, state->order, state->scratch, count, facts, KEY_FROM);
+    order_by(state, state->scratch, state->order, count, facts, KEY_DEVICE);
+    order_by(state, state->order, state->scratch, count, facts, KEY_KIND);
     return count;
 }
 
@@ -131,12 +138,11 @@ static void row_draw(struct tui_canvas *canvas, struct tui_rect row, const struc
     const struct mgb_facts_task *task = &facts->tasks[number];
     struct tui_rect inner = tui_rect_inside(row, 0, 1);
     char queue[64], bytes[32], text[16], waits[16];
-    queue_write(queue, sizeof queue, facts, task);
+    tui_timeline_name(queue, sizeof queue, facts, queue_of(task));
     snprintf(text, sizeof text, "%d", number);
     snprintf(waits, sizeof waits, task->wait_count > 0 ? "%d" : "-", task->wait_count);
     const char *const texts[COLUMN_COUNT] = {
         [COLUMN_NUMBER] = text,
-        [COLUMN_DEVICE] = tui_device_at(facts, task->device),
         [COLUMN_QUEUE] = queue,
         [COLUMN_KIND] = task->kind,
         [COLUMN_PHASE] = mgb_phase_name(task->phase),
@@ -153,8 +159,11 @@ static void tasks_draw(const struct plan_state *state, struct tui_canvas *canvas
 {
     const struct mgb_facts *facts = scene->snapshot->facts;
     struct tui_rect head = tui_rect_inside(tui_rect_row(area, 1), 0, 1);
+    struct tui_column fitted[COLUMN_COUNT];
     struct tui_table table;
     char title[96], right[64];
+    memcpy(fitted, columns, sizeof fitted);
+    fitted[COLUMN_QUEUE].most = 2 * tui_device_columns(facts) + 1;
     if (facts->all_tasks > facts->task_count)
         snprintf(title, sizeof title, "TASKS %lld, the first %d", (long long)facts->all_tasks,
                  facts->task_count);
@@ -162,7 +171,7 @@ static void tasks_draw(const struct plan_state *state, struct tui_canvas *canvas
         snprintf(title, sizeof title, "TASKS %d by queue", facts->task_count);
     snprintf(right, sizeof right, "%d/%d", state->list.at + 1, state->list.count);
     tui_rule(canvas, area, 0, title, right);
-    tui_table_fit(&table, columns, COLUMN_COUNT, head.columns);
+    tui_table_fit(&table, fitted, COLUMN_COUNT, head.columns);
     tui_table_head(&table, columns, canvas, head, -1, true);
     for (int y = 0; y < state->rows.rows && state->list.top + y < state->list.count; y++) {
         struct tui_rect row = tui_rect_row(state->rows, y);
@@ -193,7 +202,7 @@ static void timeline_draw(const struct plan_state *state, struct tui_canvas *can
     const struct mgb_facts_task *task = in_hand(state, scene);
     struct timeline_queue hand = {-1, -1, false};
     if (task)
-        hand = (struct timeline_queue){task->device, task->from, is_collective(task)};
+        hand = queue_of(task);
     if (scene->snapshot->traced) {
         tui_timeline_draw(canvas, area, scene->snapshot->facts, scene->snapshot->traced,
                           &state->view, hand);

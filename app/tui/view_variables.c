@@ -10,7 +10,7 @@
 
 enum variable_column { COLUMN_NAME, COLUMN_SHAPE, COLUMN_BYTES, COLUMN_DEVICE, COLUMN_ROLE };
 static const struct tui_column columns[] = {
-    [COLUMN_NAME] = {"name", 14, 0, false, 9},  [COLUMN_SHAPE] = {"shape", 9, 16, false, 2},
+    [COLUMN_NAME] = {"name", 14, 0, false, 9},  [COLUMN_SHAPE] = {"shape", 9, 12, false, 2},
     [COLUMN_BYTES] = {"bytes", 9, 10, true, 8}, [COLUMN_DEVICE] = {"device", 6, 13, false, 7},
     [COLUMN_ROLE] = {"role", 11, 11, false, 6},
 };
@@ -192,7 +192,9 @@ static void head_draw(const struct variables_state *state, struct tui_canvas *ca
     char title[96], right[96], bytes[32];
     snprintf(title, sizeof title, "VARIABLES %d, %s", facts->distinct_variables,
              tui_bytes(bytes, sizeof bytes, facts->variable_bytes));
-    if (state->list.count == facts->variable_count)
+    if (area.rows < 8 || area.columns < 60)
+        snprintf(right, sizeof right, "%d/%d", state->list.at + 1, state->list.count);
+    else if (state->list.count == facts->variable_count)
         snprintf(right, sizeof right, "%d stored, %s", state->list.count,
                  tui_bytes(bytes, sizeof bytes, state->bytes));
     else
@@ -221,9 +223,13 @@ static void variables_draw(void *private, struct tui_canvas *canvas, struct tui_
         devices_draw(canvas, area, facts);
     }
     struct tui_rect head = tui_rect_inside(tui_rect_row(area, above - 1), 0, 1);
-    tui_table_fit(&state->table, columns, COLUMN_COUNT, head.columns);
+    struct tui_column fitted[COLUMN_COUNT];
+    memcpy(fitted, columns, sizeof fitted);
+    fitted[COLUMN_DEVICE].most = tui_device_columns(facts);
+    tui_table_fit(&state->table, fitted, COLUMN_COUNT, head.columns);
     tui_table_head(&state->table, columns, canvas, head, state->sorted - 1, !state->descending);
-    tui_list_mark(&state->list, canvas, area, above == 4 ? 2 : 0);
+    if (above == 4)
+        tui_list_mark(&state->list, canvas, area, 2);
     for (int y = 0; y < state->rows.rows && state->list.top + y < count; y++) {
         struct tui_rect row = tui_rect_row(state->rows, y);
         row_draw(canvas, row, &state->table, facts,

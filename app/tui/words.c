@@ -14,6 +14,17 @@ const char *tui_device_at(const struct mgb_facts *facts, int device)
     return there ? tui_device_words(facts->devices[device].name) : "?";
 }
 
+int tui_device_columns(const struct mgb_facts *facts)
+{
+    enum { LEAST = 6, MOST = 13 };
+    int columns = LEAST;
+    for (int i = 0; i < facts->device_count && columns < MOST; i++) {
+        int length = (int)strlen(tui_device_at(facts, i));
+        columns = length > columns ? length : columns;
+    }
+    return columns < MOST ? columns : MOST;
+}
+
 bool tui_device_is_gpu(const struct mgb_facts_device *device)
 {
     return strstr(device->name, "gpu:") != NULL;

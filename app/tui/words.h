@@ -9,6 +9,8 @@
 const char *tui_device_words(const char *name);
 /* The same of a row of the facts; "?" where there is no such row. */
 const char *tui_device_at(const struct mgb_facts *facts, int device);
+/* Columns that the longest of them needs, 6 to 13. */
+int tui_device_columns(const struct mgb_facts *facts);
 bool tui_device_is_gpu(const struct mgb_facts_device *device); /* what towers run on */
 /* What it really is: "CPU device", "CUDA GPU", "simulated". */
 const char *tui_class_words(enum mgb_device_class class);
