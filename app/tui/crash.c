@@ -79,6 +79,8 @@ void tui_crash_take(const char *program)
 void tui_crash_give_back(void)
 {
     stack_t none = {.ss_flags = SS_DISABLE};
+    if (!program_name)
+        return;
     for (int i = 0; i < FAULTS; i++)
         sigaction(faults[i].number, &before[i], NULL);
     if (stack && sigaltstack(&none, NULL) == 0)
