@@ -21,6 +21,7 @@ struct mgb_presser {
     struct mgb_lookup lookups[MGB_PRESSED_MOST]; /* by row; without columns: none */
     bool waiting[MGB_PRESSED_MOST];              /* for the desk's answer */
     bool answered[MGB_PRESSED_MOST];
+    int round;  /* of rows: an answer for an earlier one is for other rows */
     bool asked; /* all there is has been asked of the desk for this segment */
     int64_t asked_ns, interval_ns;
     struct mgb_pressed *last; /* given out last */
@@ -88,6 +89,7 @@ static void rows_begin(struct mgb_presser *presser)
     mgb_preview_free(presser->preview);
     presser->preview = NULL;
     presser->count = presser->next = 0;
+    presser->round = (presser->round + 1) % 1000000;
     memset(presser->lookups, 0, sizeof presser->lookups);
     memset(presser->waiting, 0, sizeof presser->waiting);
     memset(presser->answered, 0, sizeof presser->answered);
@@ -153,11 +155,12 @@ static int64_t clock_ns(void)
 
 static void answer_take(struct mgb_presser *presser, const struct mgb_looked_up *answer)
 {
-    if (answer->id < 0 || answer->id >= presser->count || !presser->waiting[answer->id])
+    int number = answer->id % MGB_PRESSED_MOST;
+    if (answer->id / MGB_PRESSED_MOST != presser->round || number >= presser->next)
         return;
-    struct mgb_pressed_row *row = &presser->rows[answer->id];
-    presser->waiting[answer->id] = false;
-    presser->answered[answer->id] = true;
+    struct mgb_pressed_row *row = &presser->rows[number];
+    presser->waiting[number] = false;
+    presser->answered[number] = true;
     presser->changed = true;
     row->segments = answer->segments;
     if (answer->segments == 0 || !(answer->ratio > 0))
@@ -192,7 +195,7 @@ static void lookups_post(struct mgb_presser *presser)
     for (int i = 0; wanted && i < presser->next; i++)
         if (is_wanted(presser, i)) {
             wanted[count] = presser->lookups[i];
-            wanted[count++].id = i;
+            wanted[count++].id = presser->round * MGB_PRESSED_MOST + i;
             presser->waiting[i] = true;
         }
     if (count > 0)
