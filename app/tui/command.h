@@ -1,7 +1,8 @@
 /* What is typed after ':'. In this order: the name of an action ("weights", "undo", "quit"); settings of the bench
- * ("set batch=64 gpus=2", "model resnet depth=50", "data mnist", "backend host", "machine FILE", "record FILE", "sweep
- * {...}", "save-layout"); a verb of the command line ("compare 12 13", "show last"), run by mgbench itself on the same
- * database; else a Lua expression or statement, in which `s` is the session. */
+ * ("set batch=64 gpus=2", or without set; "model resnet depth=50", "data mnist", "backend host", "machine FILE", "record
+ * FILE", "sweep {...}", "save-layout"); a verb of the command line ("compare 12 13", "show last"), run by mgbench itself on
+ * the same database; else a Lua expression or statement, in which `s` is the session. A line that begins with '=' is Lua
+ * whatever it says. */
 #ifndef APP_TUI_COMMAND_H
 #define APP_TUI_COMMAND_H
 
@@ -15,6 +16,7 @@ struct tui_verb {
 struct tui_command_table {
     const struct tui_verb *verbs; /* ended by a NULL name */
     struct tui_jobs *jobs;
+    bool readonly; /* verbs that run, store or delete are refused */
 };
 
 void tui_command_run(const struct tui_command_table *table, struct tui_desk *desk,
@@ -28,8 +30,11 @@ struct tui_completions {
 /* For tui_prompt_key; the context is a struct tui_completions. */
 int tui_command_complete(void *context, const char *line, char (*out)[160], int most, size_t *from);
 
-/* Words of a line as a shell takes them: blanks, '...', "...", backslash. Returns how many, -1: a quote is not closed. `out`
- * has pointers into `buffer`. */
+/* Words of a line as a shell takes them: blanks, '...', "...", backslash. Returns how many, -1: a quote is not closed, or
+ * there are more. `out` has pointers into `buffer`. */
 int tui_command_split(char *buffer, size_t size, char **out, int most, const char *line);
+
+/* Words that are no actions and no verbs: "set", "model", ...; ended by NULL. */
+extern const char *const tui_command_settings[];
 
 #endif
