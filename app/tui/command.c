@@ -172,6 +172,8 @@ static bool slip_tell(const struct tui_command_table *table, struct tui_desk *de
     char word[64], text[300];
     const char *rest = word_take(word, sizeof word, line);
     const char *near = is_words(line) ? word_nearest(table, word) : NULL;
+    if (near && !*rest && (strlen(word) < 4 || *near != *word))
+        near = NULL; /* a word alone is good Lua: it must be a slip beyond doubt */
     if (!near && (!*rest || !is_words(line)))
         return false;
     if (near)

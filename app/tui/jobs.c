@@ -111,19 +111,18 @@ static void job_finish(struct tui_jobs *jobs, struct job *job, int status)
 {
     output_take(&job->outputs[0]);
     output_take(&job->outputs[1]);
-    char *text = job_text(job);
+    char *text = job_text(job), *line = job->line;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     pthread_mutex_lock(&jobs->lock);
     bool told = !jobs->quit;
-    pthread_mutex_unlock(&jobs->lock);
-    if (told)
-        jobs->ended(jobs->context, job->line ? job->line : "",
-                    text ? text : "memory is exhausted\n", code);
-    free(text);
-    pthread_mutex_lock(&jobs->lock);
+    job->line = NULL;
     job_done(job);
     jobs->running--;
     pthread_mutex_unlock(&jobs->lock);
+    if (told)
+        jobs->ended(jobs->context, line, text ? text : "memory is exhausted\n", code);
+    free(line);
+    free(text);
 }
 
 static void jobs_look(struct tui_jobs *jobs)
