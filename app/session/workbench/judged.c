@@ -2,6 +2,8 @@
  * judged_private.h. */
 #include "app/session/workbench/judged_private.h"
 
+#include "app/session/workbench/results_file.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,11 +31,10 @@ struct mgb_judge_desk {
     pthread_t thread;
     pthread_mutex_t lock; /* held for copies only */
     pthread_cond_t asked_cond;
-    char *path;
     void (*changed)(void *context);
     void *context;
-    struct mgb_reader *reader; /* the thread's; NULL: not open */
-    atomic_bool stop, abandon; /* abandon: what is being worked on is of no use any more */
+    struct mgb_results_file file; /* the thread's; path NULL: there is no thread */
+    atomic_bool stop, abandon;    /* abandon: what is being worked on is of no use any more */
 
     struct desk_pair asked, judged; /* judged.now 0: nothing is */
     struct timespec due;            /* of the next judging of the same segments */
@@ -107,28 +108,21 @@ static bool is_abandoned(void *context)
     return atomic_load(&desk->abandon) || atomic_load(&desk->stop);
 }
 
-static enum mgb_status reader_get(struct mgb_judge_desk *desk)
+/* After a failure the file is opened anew. */
+static enum mgb_status reader_get(struct mgb_reader **out, struct mgb_judge_desk *desk)
 {
-    if (desk->reader)
-        return MGB_OK;
-    MGB_TRY(mgb_reader_open(&desk->reader, desk->path));
-    mgb_reader_watch(desk->reader, is_abandoned, desk);
+    MGB_TRY(mgb_results_file_get(out, &desk->file));
+    mgb_reader_watch(*out, is_abandoned, desk);
     return MGB_OK;
-}
-
-/* After a failure the file is opened anew: it may have come, or be another one. */
-static void reader_drop(struct mgb_judge_desk *desk)
-{
-    mgb_reader_close(desk->reader);
-    desk->reader = NULL;
 }
 
 static enum mgb_status pair_answer(struct mgb_judge_desk *desk, struct mgb_bench_answer *out,
                                    const struct desk_pair *pair)
 {
-    MGB_TRY(reader_get(desk));
-    MGB_TRY(mgb_judged_verdict(out, desk->reader, pair->now, pair->before));
-    return mgb_judged_scaling(out, desk->reader, pair->now);
+    struct mgb_reader *reader;
+    MGB_TRY(reader_get(&reader, desk));
+    MGB_TRY(mgb_judged_verdict(out, reader, pair->now, pair->before));
+    return mgb_judged_scaling(out, reader, pair->now);
 }
 
 static void pair_keep(struct mgb_judge_desk *desk, const struct desk_pair *pair,
@@ -150,13 +144,13 @@ static bool pair_do(struct mgb_judge_desk *desk, const struct desk_pair *pair)
     struct mgb_bench_answer answer;
     const double none = (double)NAN;
     enum mgb_status status = pair_answer(desk, &answer, pair);
-    if (status == MGB_INTERRUPTED)
+    if (status != MGB_OK && is_abandoned(desk))
         return false;
     if (status != MGB_OK) {
         answer = (struct mgb_bench_answer){
             .ratio = none, .low = none, .high = none, .speedup = none, .efficiency = none};
         snprintf(answer.reason, sizeof answer.reason, "%s", mgb_message_get());
-        reader_drop(desk);
+        mgb_results_file_close(&desk->file);
     }
     pair_keep(desk, pair, &answer);
     return true;
@@ -166,16 +160,17 @@ static bool lookup_do(struct mgb_judge_desk *desk, const struct desk_work *work)
 {
     const double none = (double)NAN;
     struct mgb_looked_up answer;
-    enum mgb_status status = reader_get(desk);
+    struct mgb_reader *reader;
+    enum mgb_status status = reader_get(&reader, desk);
     if (status == MGB_OK)
-        status = mgb_judged_look_up(&answer, desk->reader, work->now, &work->lookup);
-    if (status == MGB_INTERRUPTED)
+        status = mgb_judged_look_up(&answer, reader, work->now, &work->lookup);
+    if (status != MGB_OK && is_abandoned(desk))
         return false;
     if (status != MGB_OK) {
         answer =
             (struct mgb_looked_up){.id = work->lookup.id, .ratio = none, .low = none, .high = none};
         if (status != MGB_INVALID)
-            reader_drop(desk);
+            mgb_results_file_close(&desk->file);
     }
     pthread_mutex_lock(&desk->lock);
     bool wanted = work->version == desk->lookup_version;
@@ -217,7 +212,7 @@ static void *desk_main(void *argument)
         pthread_mutex_lock(&desk->lock);
     }
     pthread_mutex_unlock(&desk->lock);
-    reader_drop(desk);
+    mgb_results_file_close(&desk->file);
     return NULL;
 }
 
@@ -238,7 +233,7 @@ static void desk_free(struct mgb_judge_desk *desk)
     pthread_mutex_destroy(&desk->lock);
     pthread_cond_destroy(&desk->asked_cond);
     free(desk->lookups);
-    free(desk->path);
+    free(desk->file.path);
     free(desk);
 }
 
@@ -258,7 +253,7 @@ enum mgb_status mgb_judge_desk_open(struct mgb_judge_desk **out, const char *pat
     desk->changed = changed;
     desk->context = context;
     enum mgb_status status = MGB_OK;
-    if (path && !(desk->path = strdup(path)))
+    if (path && !(desk->file.path = strdup(path)))
         status = mgb_fail(MGB_NO_MEMORY, "no memory to compare segments");
     if (status == MGB_OK && path)
         status = desk_start(desk);
@@ -274,7 +269,7 @@ void mgb_judge_desk_close(struct mgb_judge_desk *desk)
 {
     if (!desk)
         return;
-    if (desk->path) {
+    if (desk->file.path) {
         pthread_mutex_lock(&desk->lock);
         atomic_store(&desk->stop, true);
         pthread_cond_signal(&desk->asked_cond);
@@ -288,7 +283,7 @@ void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, i
                         int64_t steps)
 {
     const struct desk_pair pair = {run, now, before, steps};
-    if (!desk->path)
+    if (!desk->file.path)
         return;
     pthread_mutex_lock(&desk->lock);
     if (!is_of(&desk->asked, &pair))
@@ -327,7 +322,7 @@ static struct desk_lookup *lookups_make(const struct mgb_lookup *lookups, int co
 void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
                             const struct mgb_lookup *lookups, int count)
 {
-    struct desk_lookup *fresh = lookups_make(lookups, count, desk->path != NULL);
+    struct desk_lookup *fresh = lookups_make(lookups, count, desk->file.path != NULL);
     pthread_mutex_lock(&desk->lock);
     struct desk_lookup *old = desk->lookups;
     desk->lookups = fresh;
