@@ -143,7 +143,9 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
 {
     char text[32];
     *out = '\0';
-    if (row->from == MGB_PRESSED_MEASURED)
+    if (row->from == MGB_PRESSED_MEASURED && isnan(row->ratio))
+        snprintf(out, size, "* stored, but without figures");
+    else if (row->from == MGB_PRESSED_MEASURED)
         snprintf(out, size, "* x%.3f [%.3f, %.3f] %s, %lld segment%s", row->ratio, row->low,
                  row->high, row->verdict, (long long)row->segments, row->segments == 1 ? "" : "s");
     else if (row->from == MGB_PRESSED_SAME)

@@ -49,6 +49,14 @@ static int phases_want(int rows, int given, int devices, int towers)
     return wanted > given ? wanted - given : 0;
 }
 
+static bool is_first(const struct share *shares, int at)
+{
+    for (int i = 0; i < at; i++)
+        if (shares[i].part == shares[at].part)
+            return false;
+    return true;
+}
+
 /* The first rows of a part all or none, later ones as many as there are. */
 static void rows_share(int given[PART_COUNT], int rows, const struct share *shares, int count,
                        int devices, int towers)
@@ -56,11 +64,13 @@ static void rows_share(int given[PART_COUNT], int rows, const struct share *shar
     for (int i = 0; i < count && rows > 0; i++) {
         enum part part = shares[i].part;
         int wanted = shares[i].rows;
-        bool greedy = given[part] > 0 || wanted >= ALL_DEVICES;
+        bool first = is_first(shares, i);
+        if (!first && given[part] == 0)
+            continue;
         if (part == PHASES && wanted >= ALL_DEVICES)
             wanted = phases_want(wanted, given[PHASES], devices, towers);
         if (wanted > rows)
-            wanted = greedy ? rows : 0;
+            wanted = first ? 0 : rows;
         given[part] += wanted;
         rows -= wanted;
     }

@@ -44,7 +44,7 @@ struct cells {
 
 static void range_write(char *out, size_t size, double low, double high)
 {
-    char a[24], b[24];
+    char a[15], b[15];
     tui_number(a, sizeof a, low);
     tui_number(b, sizeof b, high);
     bool whole = low >= 100 && high - low >= .5;

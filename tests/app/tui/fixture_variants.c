@@ -80,8 +80,7 @@ void fixture_set_long_names(struct fixture *fixture)
         snprintf(fixture->devices[i].label, sizeof fixture->devices[i].label, "%s", long_name);
         snprintf(fixture->devices[i].name, sizeof fixture->devices[i].name, "/host:1000000/gpu:%d",
                  1000000 + i);
-        snprintf(s->phases.devices[i].device, sizeof s->phases.devices[i].device, "%s",
-                 fixture->devices[i].name);
+        memcpy(s->phases.devices[i].device, fixture->devices[i].name, MGB_DEVICE_NAME_MAX);
     }
     for (int i = 0; i < fixture->facts.variable_count; i++)
         fixture->variables[i].name = long_name;
