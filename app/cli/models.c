@@ -1,47 +1,23 @@
 /* mgbench models: the model files that scripts and commands find by name. */
 #include "app/cli/commands.h"
-#include "app/script/paths.h"
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
+#include "app/script/models.h"
 
-static int is_model(const struct dirent *entry)
+static void model_add(void *table, const char *name, const char *path)
 {
-    size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
-}
-
-static void folder_list(struct mgb_table *table, const char *root)
-{
-    char *folder = mgb_paths_join(root, "models");
-    struct dirent **entries = NULL;
-    int count = folder ? scandir(folder, &entries, is_model, alphasort) : 0;
-    for (int i = 0; i < count; i++) {
-        char *path = mgb_paths_join(folder, entries[i]->d_name);
-        entries[i]->d_name[strlen(entries[i]->d_name) - 4] = 0;
-        mgb_table_add_text(table, entries[i]->d_name);
-        mgb_table_add_text(table, path);
-        free(path);
-        free(entries[i]);
-    }
-    free(entries);
-    free(folder);
+    mgb_table_add_text(table, name);
+    mgb_table_add_text(table, path);
 }
 
 static int models_run(struct mgb_invocation *in)
 {
     static const char *const names[] = {"model", "file"};
     struct mgb_table *table;
-    char **roots = NULL;
-    int count = 0;
-    if (mgb_table_make(&table, 2, names) != MGB_OK ||
-        !mgb_paths_modules(&roots, &count, in->lua_path, in->lua_path_count))
+    if (mgb_table_make(&table, 2, names) != MGB_OK)
         return mgb_cli_complain(in, MGB_EXIT_FAILED, "listing models: memory is exhausted");
-    for (int i = 0; i < count; i++) {
-        folder_list(table, roots[i]);
-        free(roots[i]);
+    if (!mgb_models_each(in->lua_path, in->lua_path_count, model_add, table)) {
+        mgb_table_free(table);
+        return mgb_cli_complain(in, MGB_EXIT_FAILED, "listing models: memory is exhausted");
     }
-    free(roots);
     enum mgb_status status = mgb_table_print(table, in->format, stdout);
     mgb_table_free(table);
     return mgb_cli_exit_code(status);

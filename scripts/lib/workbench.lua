@@ -7,7 +7,7 @@ host.workbench = w
 
 -- spec: what is trained, of plain values: { model =, options = {}, data =, optimizer = { kind, lr = }, seed =, warmup =, build =,
 -- backend =, machine = }; prepared: as host.prepare made it; session: the open one.
-local spec, offered, prepared, session
+local spec, offered, prepared, opened, session
 
 local function refuse(message) host.fail((tostring(message):gsub("^[^\n]-:%d+: ", ""))) end
 
@@ -147,7 +147,7 @@ end
 -- and MGB_STATE; what is refused leaves everything as it was.
 function w.look(...)
   local of, place, made = offered or spec, place_read{ ... }, nil
-  local same = not offered and prepared and not prepared.towers
+  local same = not offered and prepared and not prepared.towers and not session
   offered = nil
   if same then
     made = {}
@@ -162,17 +162,21 @@ function w.look(...)
   end
   made.session = nil
   made.request.placement = made.request.placement:copy() -- nothing is given anew: what has no meaning is parked, not refused
-  local opened, status, message = host.open(made.request)
-  if opened or message ~= "nothing is run" then host.raise(status, message) end
+  local given, status, message = host.open(made.request)
+  if given or message ~= "nothing is run" then host.raise(status, message) end
   spec, prepared = of, made
 end
 
-function w.open() session = host.session_open(prepared) end
+function w.open()
+  session = host.session_open(prepared)
+  opened = prepared
+end
 
--- Ends the session. What was frozen stays in a graph: the next one is built anew.
+-- Ends the session. What was frozen stays in a graph: the next one of it is built anew.
 function w.close()
   if session then session:close() end
-  session, prepared = nil, nil
+  if prepared == opened then prepared = nil end
+  session, opened = nil, nil
   collectgarbage()
 end
 
@@ -195,14 +199,6 @@ function w.session_text(...)
     if place[name] ~= nil then parts[#parts + 1] = ("%s = %s"):format(name, value_text(place[name])) end
   end
   return "mgb.session{ " .. table.concat(parts, ", ") .. " }"
-end
-
-function w.set_text(...)
-  local place, parts = place_read{ ... }, {}
-  for _, name in ipairs(host.placement_options) do
-    if place[name] ~= nil then parts[#parts + 1] = ("%s = %s"):format(name, value_text(place[name])) end
-  end
-  return "s:set{ " .. table.concat(parts, ", ") .. " }"
 end
 
 function w.point_text(...)

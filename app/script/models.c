@@ -1,0 +1,47 @@
+/* See models.h. */
+#include "app/script/models.h"
+#include "app/script/paths.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_model(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
+}
+
+static void folder_each(const char *root,
+                        void (*each)(void *context, const char *name, const char *path),
+                        void *context)
+{
+    char *folder = mgb_paths_join(root, "models");
+    struct dirent **entries = NULL;
+    int count = folder ? scandir(folder, &entries, is_model, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        char *path = mgb_paths_join(folder, entries[i]->d_name);
+        entries[i]->d_name[strlen(entries[i]->d_name) - 4] = '\0';
+        each(context, entries[i]->d_name, path);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    free(folder);
+}
+
+bool mgb_models_each(const char *const *extra, int extra_count,
+                     void (*each)(void *context, const char *name, const char *path),
+                     void *context)
+{
+    char **roots = NULL;
+    int count = 0;
+    if (!mgb_paths_modules(&roots, &count, extra, extra_count))
+        return false;
+    for (int i = 0; i < count; i++) {
+        folder_each(roots[i], each, context);
+        free(roots[i]);
+    }
+    free(roots);
+    return true;
+}

@@ -1,0 +1,13 @@
+/* The model files that scripts and commands find by name. Knows no Lua. */
+#ifndef MGB_APP_SCRIPT_MODELS_H
+#define MGB_APP_SCRIPT_MODELS_H
+
+#include <stdbool.h>
+
+/* Calls `each` for every one: folders in the order in which require looks, names sorted within; a name may come twice. Texts
+ * are borrowed for the call; `path` is NULL when memory is out. False: memory is exhausted. */
+bool mgb_models_each(const char *const *extra, int extra_count,
+                     void (*each)(void *context, const char *name, const char *path),
+                     void *context);
+
+#endif

@@ -1,0 +1,157 @@
+/* The workbench's thread: takes wishes, steps in short pieces between them, looks for what might be pressed when there is
+ * time, and sleeps when there is nothing to do. */
+#include "app/session/workbench/driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mgb_bench_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const char *format, ...)
+{
+    char line[1200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (bench->options.log)
+        bench->options.log(bench->options.context, kind, line);
+}
+
+void mgb_bench_complain(struct mgb_workbench *bench, const char *message)
+{
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s", message);
+    memcpy(bench->draft->message, copy, sizeof copy);
+    mgb_bench_say(bench, MGB_LINE_FAULT, "%s", copy);
+}
+
+static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
+{
+    const char *text = wish->text ? wish->text : "";
+    switch (wish->kind) {
+    case MGB_WISH_RUN:
+        mgb_bench_run(bench);
+        break;
+    case MGB_WISH_PAUSE:
+    case MGB_WISH_STOP:
+        mgb_bench_pause(bench);
+        break;
+    case MGB_WISH_TOGGLE:
+    case MGB_WISH_SET:
+    case MGB_WISH_UNDO:
+        mgb_bench_place(bench, wish);
+        break;
+    case MGB_WISH_MODEL:
+        mgb_bench_offer(bench, "model", text);
+        break;
+    case MGB_WISH_DATA:
+        mgb_bench_offer(bench, "data", text);
+        break;
+    case MGB_WISH_BACKEND:
+        mgb_bench_offer(bench, "backend", text);
+        break;
+    case MGB_WISH_MACHINE:
+        mgb_bench_offer(bench, "machine", text);
+        break;
+    case MGB_WISH_VERIFY:
+        mgb_bench_verify(bench);
+        break;
+    case MGB_WISH_TRACE:
+        bench->trace_next = true;
+        break;
+    case MGB_WISH_EVAL:
+        mgb_bench_eval(bench, text);
+        break;
+    case MGB_WISH_SAVE:
+        mgb_bench_save(bench, text);
+        break;
+    case MGB_WISH_SWEEP:
+        mgb_bench_sweep(bench, text);
+        break;
+    case MGB_WISH_END:
+        mgb_bench_end(bench, "the run has ended, its devices are given back");
+        break;
+    case MGB_WISH_TAG:
+        mgb_bench_tag(bench, text);
+        break;
+    case MGB_WISH_NOTE:
+        mgb_bench_note(bench, text);
+        break;
+    }
+}
+
+static bool is_quitting(struct mgb_workbench *bench)
+{
+    pthread_mutex_lock(&bench->lock);
+    bool quit = bench->quit;
+    pthread_mutex_unlock(&bench->lock);
+    return quit;
+}
+
+/* Until there is a wish, an answer of the judge, or an end. */
+static void rest(struct mgb_workbench *bench)
+{
+    pthread_mutex_lock(&bench->lock);
+    while (!bench->quit && !bench->first && !bench->woken)
+        pthread_cond_wait(&bench->wake, &bench->lock);
+    bench->woken = false;
+    pthread_mutex_unlock(&bench->lock);
+}
+
+/* One thing; false: there was nothing to do. */
+static bool turn(struct mgb_workbench *bench)
+{
+    struct mgb_queued *wish = mgb_bench_take(bench);
+    if (atomic_exchange(&bench->interrupt, false))
+        mgb_bench_pause(bench);
+    if (wish) {
+        wish_do(bench, wish);
+        mgb_bench_wish_free(wish);
+        mgb_bench_publish(bench);
+        return true;
+    }
+    bool running = bench->state == MGB_BENCH_RUNNING;
+    if (running)
+        mgb_bench_piece(bench);
+    bool more = bench->draft->facts && mgb_presser_work(bench->presser);
+    if (running || !more || mgb_bench_clock_ns() - bench->published_at_ns > 50000000)
+        mgb_bench_publish(bench);
+    return running || more;
+}
+
+/* In the order in which one holds the other. */
+static void leave(struct mgb_workbench *bench)
+{
+    char message[256];
+    mgb_hub_resume(bench->hub);
+    mgb_script_resume(bench->script);
+    if (bench->session)
+        (void)mgb_bench_call(bench, NULL, "close", NULL);
+    mgb_presser_free(bench->presser);
+    mgb_judge_desk_close(bench->desk);
+    mgb_script_free(bench->script);
+    bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
+    mgb_hub_close(bench->hub);
+    mgb_shared_drop(bench->offered.facts);
+    pthread_mutex_lock(&bench->lock);
+    bench->log_incomplete = !complete;
+    memcpy(bench->log_message, message, sizeof message);
+    bench->hub = NULL;
+    bench->script = NULL;
+    bench->gone = true;
+    pthread_cond_broadcast(&bench->gone_cond);
+    pthread_mutex_unlock(&bench->lock);
+}
+
+void *mgb_bench_main(void *argument)
+{
+    struct mgb_workbench *bench = argument;
+    mgb_bench_start(bench);
+    mgb_bench_publish(bench);
+    while (!is_quitting(bench))
+        if (!turn(bench))
+            rest(bench);
+    leave(bench);
+    return NULL;
+}

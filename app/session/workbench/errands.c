@@ -1,0 +1,237 @@
+/* Wishes that take long, and those that only write something. */
+#include "app/session/workbench/driver.h"
+
+#include "db/name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERIFY_STEPS "20"
+
+/* Steps go on where they did; what paused stays so. */
+static void errand_end(struct mgb_workbench *bench, enum mgb_bench_state before)
+{
+    bench->draft->doing[0] = '\0';
+    if (bench->session)
+        bench->state = before == MGB_BENCH_RUNNING ? MGB_BENCH_RUNNING : MGB_BENCH_PAUSED;
+    else if (before == MGB_BENCH_RUNNING || before == MGB_BENCH_PAUSED)
+        mgb_bench_look_again(bench);
+    else
+        bench->state = before;
+}
+
+static char **words_join(char **a, char **b, const char *first)
+{
+    char **all = calloc(2 * MGB_OPTION_COUNT + 2, sizeof *all);
+    int count = 0;
+    if (all && a && b && (all[0] = strdup(first))) {
+        for (count = 1; *a; a++)
+            all[count++] = *a;
+        for (; *b; b++)
+            all[count++] = *b;
+    }
+    return all;
+}
+
+static enum mgb_status verify_call(struct mgb_workbench *bench, struct mgb_script_answer *out)
+{
+    char **a = mgb_bench_words(&bench->previous.asked, MGB_WORDS_IN_EFFECT,
+                               bench->previous.strategy, "a:");
+    char **b =
+        mgb_bench_words(&bench->asked, MGB_WORDS_IN_EFFECT, bench->draft->facts->strategy, "b:");
+    char **all = words_join(a, b, VERIFY_STEPS);
+    out->count = 0;
+    enum mgb_status status = all && all[0]
+                                 ? mgb_bench_call(bench, out, "verify", (const char *const *)all)
+                                 : mgb_fail(MGB_NO_MEMORY, "verifying: memory is exhausted");
+    if (all)
+        free(all[0]);
+    free(all);
+    mgb_bench_words_free(a);
+    mgb_bench_words_free(b);
+    return status;
+}
+
+void mgb_bench_verify(struct mgb_workbench *bench)
+{
+    struct mgb_script_answer answer;
+    enum mgb_bench_state before = bench->state;
+    if (!bench->previous.number) {
+        mgb_bench_complain(bench, "verify: this run has no earlier placement to compare with");
+        return;
+    }
+    mgb_bench_set_state(bench, MGB_BENCH_BUSY, "verifying " VERIFY_STEPS " steps of either placement");
+    enum mgb_status status = verify_call(bench, &answer);
+    if (status == MGB_OK && answer.count == 3) {
+        struct mgb_bench_verified *verified = &bench->draft->verified;
+        verified->there = true;
+        verified->equal = strcmp(answer.texts[0], "true") == 0;
+        verified->steps = atoll(answer.texts[1]);
+        snprintf(verified->text, sizeof verified->text, "%s steps under %d and %d: %s",
+                 answer.texts[1], bench->previous.number, bench->segment, answer.texts[2]);
+        mgb_bench_say(bench, verified->equal ? MGB_LINE_NOTE : MGB_LINE_WARNING, "verify: %s",
+                      verified->text);
+        bench->draft->message[0] = '\0';
+    } else if (status == MGB_INTERRUPTED) {
+        mgb_bench_say(bench, MGB_LINE_NOTE, "the verification was stopped");
+    } else if (status != MGB_OK) {
+        mgb_bench_complain(bench, mgb_message_get());
+    }
+    mgb_script_answer_done(&answer);
+    errand_end(bench, before);
+}
+
+static void lines_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        mgb_bench_say(bench, kind, "%.*s", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* Freezing and the like, which no service sees. */
+static void frozen_note(struct mgb_workbench *bench)
+{
+    struct mgb_script_answer answer;
+    if (mgb_bench_call(bench, &answer, "frozen_take", NULL) == MGB_OK && answer.count) {
+        size_t length = strlen(answer.texts[0]);
+        if (length && answer.texts[0][length - 1] == '\n')
+            answer.texts[0][length - 1] = '\0';
+        if (*answer.texts[0])
+            (void)mgb_statements_add(bench->statements, answer.texts[0]);
+    }
+    mgb_script_answer_done(&answer);
+}
+
+static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
+{
+    const struct mgb_script_error *error = mgb_script_error_get(bench->script);
+    if (status == MGB_INTERRUPTED) {
+        mgb_bench_say(bench, MGB_LINE_NOTE, "the expression was stopped");
+        return;
+    }
+    lines_say(bench, MGB_LINE_FAULT, *error->text ? error->text : mgb_message_get());
+    snprintf(bench->draft->message, sizeof bench->draft->message, "%.599s", mgb_message_get());
+}
+
+void mgb_bench_eval(struct mgb_workbench *bench, const char *text)
+{
+    enum mgb_bench_state before = bench->state;
+    struct mgb_placement asked = bench->asked;
+    bool open = bench->session != NULL;
+    mgb_bench_set_state(bench, MGB_BENCH_BUSY, "an expression");
+    bench->moved = false;
+    enum mgb_status status =
+        mgb_bench_call(bench, NULL, "eval", (const char *const[]){text, NULL});
+    fflush(stdout);
+    if (status == MGB_OK)
+        bench->draft->message[0] = '\0';
+    else
+        expression_fail(bench, status);
+    frozen_note(bench);
+    if (open && !bench->session) {
+        (void)mgb_statements_close(bench->statements);
+        (void)mgb_bench_call(bench, NULL, "close", NULL);
+    }
+    errand_end(bench, before);
+    if (bench->moved)
+        mgb_bench_in_force(bench, &asked);
+}
+
+/* In the folder where scripts may write, unless the path is a whole one. */
+static char *save_path(const struct mgb_workbench *bench, const char *text, bool *replace)
+{
+    size_t length = strlen(text);
+    char *path = NULL;
+    *replace = length > 0 && text[length - 1] == '!';
+    int used = *text == '/' || !bench->output_dir
+                   ? asprintf(&path, "%.*s", (int)(length - *replace), text)
+                   : asprintf(&path, "%s/%.*s", bench->output_dir, (int)(length - *replace), text);
+    return used < 0 ? NULL : path;
+}
+
+static enum mgb_status file_write(const char *path, bool replace, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0666);
+    if (fd < 0 && errno == EEXIST)
+        return mgb_fail(MGB_BUSY, "%s exists: give %s! to write over it", path, path);
+    if (fd < 0)
+        return mgb_fail(MGB_IO, "cannot write %s: %s", path, strerror(errno));
+    size_t left = strlen(text);
+    while (left) {
+        ssize_t wrote = write(fd, text, left);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            break;
+        text += wrote;
+        left -= (size_t)wrote;
+    }
+    int failed = left ? errno : 0;
+    if (close(fd) != 0 && !failed)
+        failed = errno;
+    return failed ? mgb_fail(MGB_IO, "cannot write %s: %s", path, strerror(failed)) : MGB_OK;
+}
+
+void mgb_bench_save(struct mgb_workbench *bench, const char *path)
+{
+    bool replace;
+    if (mgb_statements_is_empty(bench->statements)) {
+        mgb_bench_complain(bench, "nothing was run yet: there is nothing to repeat");
+        return;
+    }
+    char *file = save_path(bench, path, &replace);
+    char *text = mgb_statements_write(bench->statements, bench->options.hub.program_version
+                                                             ? bench->options.hub.program_version
+                                                             : "?");
+    enum mgb_status status = file && text ? file_write(file, replace, text)
+                                          : mgb_fail(MGB_NO_MEMORY,
+                                                     "writing the session: memory is exhausted");
+    if (status == MGB_OK) {
+        bench->draft->message[0] = '\0';
+        mgb_bench_say(bench, MGB_LINE_NOTE, "wrote %s: mgbench -e %s repeats this session", file,
+                      file);
+    } else {
+        mgb_bench_complain(bench, mgb_message_get());
+    }
+    free(file);
+    free(text);
+}
+
+static void labelled(struct mgb_workbench *bench, enum mgb_status status, const char *what,
+                     const char *text)
+{
+    if (status != MGB_OK)
+        mgb_bench_complain(bench, mgb_message_get());
+    else
+        mgb_bench_say(bench, MGB_LINE_NOTE, "%s of run %lld: %s", what,
+                      (long long)bench->draft->now.run_id, text);
+}
+
+static int64_t run_needed(struct mgb_workbench *bench)
+{
+    if (!bench->draft->now.run_id)
+        mgb_bench_complain(bench, "there is no run that is recorded");
+    return bench->draft->now.run_id;
+}
+
+void mgb_bench_tag(struct mgb_workbench *bench, const char *text)
+{
+    int64_t run = run_needed(bench);
+    if (run && bench->inner.tag)
+        labelled(bench, bench->inner.tag(bench->hub, run, text), "tag", text);
+}
+
+void mgb_bench_note(struct mgb_workbench *bench, const char *text)
+{
+    int64_t run = run_needed(bench);
+    enum mgb_status status = mgb_note_check("note", text);
+    if (run)
+        labelled(bench, status == MGB_OK ? mgb_hub_note(bench->hub, run, text) : status, "note",
+                 text);
+}

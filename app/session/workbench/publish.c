@@ -1,0 +1,217 @@
+/* From what the workbench's thread knows to what everybody sees. */
+#include "app/session/workbench/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+int64_t mgb_bench_clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+}
+
+void mgb_bench_set_state(struct mgb_workbench *bench, enum mgb_bench_state state, const char *doing)
+{
+    bench->state = state;
+    snprintf(bench->draft->doing, sizeof bench->draft->doing, "%s", doing);
+    mgb_bench_publish(bench);
+}
+
+/* "4 x P100"; CPU devices are called what they are. */
+static void devices_write(char *out, size_t size, const struct mgb_facts *facts)
+{
+    int count = 0, cuda = -1;
+    for (int i = 0; i < facts->device_count; i++) {
+        if (facts->devices[i].tower_rows <= 0)
+            continue;
+        count++;
+        if (facts->devices[i].class == MGB_CLASS_CUDA)
+            cuda = i;
+    }
+    if (facts->simulated)
+        snprintf(out, size, "%d simulated GPU%s", count, count == 1 ? "" : "s");
+    else if (cuda >= 0)
+        snprintf(out, size, "%d x %.50s", count, facts->devices[cuda].label);
+    else
+        snprintf(out, size, "%d CPU device%s", count, count == 1 ? "" : "s");
+}
+
+/* Planned bytes are known before anything is measured. */
+static void memory_plan(struct mgb_bench_segment *segment, const struct mgb_facts *facts)
+{
+    segment->memory_count = 0;
+    for (int i = 0; i < facts->device_count && segment->memory_count < MGB_BENCH_DEVICES; i++) {
+        const struct mgb_facts_device *device = &facts->devices[i];
+        if (!device->used)
+            continue;
+        struct mgb_bench_memory *row = &segment->memory[segment->memory_count++];
+        *row = (struct mgb_bench_memory){.planned = device->planned_bytes,
+                                         .peak = -1,
+                                         .capacity = device->capacity_bytes};
+        snprintf(row->device, sizeof row->device, "%s", device->name);
+    }
+}
+
+static void segment_begin(struct mgb_workbench *bench, const struct mgb_facts *facts, int number)
+{
+    struct mgb_snapshot *blank = mgb_snapshot_make();
+    struct mgb_snapshot *draft = bench->draft;
+    bool goes_on = number > 1 && draft->now.number == number - 1;
+    if (goes_on)
+        draft->before = draft->now;
+    if (blank) {
+        draft->now = blank->now;
+        if (!goes_on)
+            draft->before = blank->before;
+        draft->answer = blank->answer;
+        draft->phases = blank->phases;
+        draft->verified = blank->verified;
+        mgb_shared_drop(blank);
+    }
+    bench->segment = number;
+    bench->stepped = false;
+    bench->point_due = number > 0;
+    bench->piece_steps = 1;
+    draft->now.number = number;
+    if (number)
+        mgb_live_begin_segment(bench->live, number, facts,
+                               bench->request.warmup > 0 ? bench->request.warmup : 0);
+    if (number <= 1)
+        bench->previous.number = 0;
+}
+
+static void identity_read(struct mgb_workbench *bench)
+{
+    struct script_figures figures = {0};
+    if (!bench->session || bench->inner.figures(bench->session, &figures) != MGB_OK)
+        return;
+    bench->figures = figures;
+    bench->draft->now.run_id = figures.run_id;
+    bench->draft->now.segment_id = figures.segment_id;
+    bench->draft->now.figures = figures;
+}
+
+void mgb_bench_adopt(struct mgb_workbench *bench, struct mgb_facts *facts, int number)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    if (number != bench->segment || number <= 1)
+        segment_begin(bench, facts, number);
+    mgb_shared_drop(draft->facts);
+    draft->facts = facts;
+    draft->now.gpus = facts->gpus;
+    draft->now.batch_per_gpu = facts->batch_per_gpu;
+    draft->now.global_batch = facts->global_batch;
+    draft->now.traffic_bytes = facts->traffic_bytes;
+    snprintf(draft->now.title, sizeof draft->now.title, "%s", facts->title);
+    devices_write(draft->devices, sizeof draft->devices, facts);
+    memory_plan(&draft->now, facts);
+    identity_read(bench);
+    bench->memory_at_ns = 0;
+    struct script_open_request request = bench->request;
+    request.placement = bench->asked;
+    mgb_presser_begin(bench->presser, facts, &request, number ? draft->now.segment_id : 0);
+}
+
+static void memory_row(struct mgb_workbench *bench, const char *device,
+                       const struct mgb_memory_use *use)
+{
+    struct mgb_bench_segment *now = &bench->draft->now;
+    for (int i = 0; i < now->memory_count; i++)
+        if (strcmp(now->memory[i].device, device) == 0) {
+            now->memory[i].held = use->held_bytes;
+            now->memory[i].peak = bench->stepped ? use->measured_peak_bytes : -1;
+        }
+}
+
+void mgb_bench_measure(struct mgb_workbench *bench, bool at_once)
+{
+    struct mgb_memory_use uses[MGB_BENCH_DEVICES];
+    int64_t now = mgb_bench_clock_ns();
+    int count;
+    if (!bench->session || (!at_once && now - bench->memory_at_ns < SECOND_NS))
+        return;
+    bench->memory_at_ns = now;
+    struct mgb_run *run = bench->inner.engine(bench->session);
+    if (mgb_run_memory(run, uses, MGB_BENCH_DEVICES, &count) != MGB_OK)
+        return;
+    for (int i = 0; i < count && i < MGB_BENCH_DEVICES; i++) {
+        char name[MGB_DEVICE_NAME_MAX];
+        mgb_device_format(name, mgb_run_topology(run)->devices[uses[i].device].name);
+        memory_row(bench, name, &uses[i]);
+    }
+}
+
+static void history_refresh(struct mgb_workbench *bench)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    draft->step = mgb_live_steps(bench->live);
+    if (draft->step == bench->history_steps)
+        return;
+    bench->history_steps = draft->step;
+    mgb_shared_drop(draft->history);
+    mgb_shared_drop(draft->traced);
+    draft->history = mgb_live_history(bench->live);
+    draft->traced = mgb_live_traced(bench->live);
+    mgb_live_phases(bench->live, &draft->phases);
+}
+
+static void answer_refresh(struct mgb_workbench *bench)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    if (bench->session && draft->now.segment_id) {
+        mgb_judge_desk_ask(bench->desk, draft->now.run_id, draft->now.segment_id,
+                           draft->before.segment_id, draft->now.figures.steps);
+        (void)mgb_judge_desk_look(bench->desk, &draft->answer, draft->now.segment_id,
+                                  draft->before.segment_id);
+    }
+    bool fresh = false;
+    const struct mgb_pressed *pressed =
+        draft->facts ? mgb_presser_look(bench->presser, &fresh) : NULL;
+    if (pressed) {
+        mgb_shared_drop(draft->pressed);
+        draft->pressed = pressed;
+    }
+}
+
+static void draft_refresh(struct mgb_workbench *bench)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    draft->version++;
+    draft->state = bench->state;
+    history_refresh(bench);
+    if (bench->session && bench->stepped) {
+        draft->now.figures = bench->figures;
+        draft->now.run_id = bench->figures.run_id;
+        draft->now.segment_id = bench->figures.segment_id;
+    }
+    answer_refresh(bench);
+    draft->recorded = bench->session && draft->now.run_id != 0 && mgb_hub_recorded(bench->hub);
+}
+
+void mgb_bench_publish(struct mgb_workbench *bench)
+{
+    char message[256];
+    draft_refresh(bench);
+    bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
+    snprintf(bench->draft->log_message, sizeof bench->draft->log_message, "%s", message);
+    pthread_mutex_lock(&bench->lock);
+    bench->draft->undo_count = bench->undo_count;
+    struct mgb_snapshot *next = mgb_snapshot_copy(bench->draft);
+    const struct mgb_snapshot *old = NULL;
+    if (next) {
+        old = bench->snapshot;
+        bench->snapshot = next;
+    }
+    bench->log_incomplete = !complete;
+    memcpy(bench->log_message, message, sizeof message);
+    pthread_mutex_unlock(&bench->lock);
+    mgb_shared_drop(old);
+    bench->published_at_ns = mgb_bench_clock_ns();
+    if (bench->options.changed)
+        bench->options.changed(bench->options.context);
+}
