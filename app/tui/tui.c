@@ -99,7 +99,7 @@ static enum mgb_status screen_start(struct tui_program *program)
         .workbench = program->workbench,
         .archive = program->archive,
         .log = program->log,
-        .commands = {.verbs = o->verbs, .jobs = program->jobs},
+        .commands = {.verbs = o->verbs, .jobs = program->jobs, .readonly = o->readonly},
         .utf8 = tui_terminal_utf8(),
         .readonly = o->readonly,
         .record_dir = o->workbench.output_dir,
