@@ -183,6 +183,7 @@ static void picture_refresh(struct tui_program *program)
         program->must_draw = true;
     if (!program->must_draw)
         return;
+    program->pause_until_ns = program->looked_ns + DRAW_NS;
     if (!terminal_is_writable(program))
         return; /* it is tried again in a moment */
     program->must_draw = false;
@@ -192,7 +193,7 @@ static void picture_refresh(struct tui_program *program)
 /* How long nothing has to be done, in ms, rounded up: a wait that ends too early is another one. */
 static int patience(const struct tui_program *program, bool ours, bool may_draw)
 {
-    int64_t left = TICK_NS, until_draw = program->looked_ns + DRAW_NS - tui_now_ns();
+    int64_t left = TICK_NS, until_draw = program->pause_until_ns - tui_now_ns();
     if (program->headless)
         return may_draw ? -1 : until_draw > 0 ? (int)(until_draw / 1000000 + 1) : 0;
     if (!may_draw && until_draw < left)
@@ -218,7 +219,7 @@ enum { TERMINAL, SIGNALS, WAKE, FDS };
 static void turn(struct tui_program *program)
 {
     bool ours = terminal_look(program);
-    bool may_draw = tui_now_ns() - program->looked_ns >= DRAW_NS;
+    bool may_draw = tui_now_ns() >= program->pause_until_ns;
     struct pollfd fds[FDS] = {
         [TERMINAL] = {.fd = ours ? STDIN_FILENO : -1, .events = POLLIN},
         [SIGNALS] = {.fd = program->signals, .events = POLLIN},
@@ -234,13 +235,16 @@ static void turn(struct tui_program *program)
     bool pressed = readable && keys_take(program);
     if (ours && !pressed && !tui_terminal_alive())
         hang_up(program);
-    if (fds[WAKE].revents)
+    if (fds[WAKE].revents) {
         tui_wake_take(program);
+        program->pause_until_ns = tui_now_ns() + DRAW_NS; /* also if nothing of it is shown */
+    }
     tui_wake_jobs(program);
     if (!program->headless)
         tui_press_waiting(program);
-    int64_t since = tui_now_ns() - program->looked_ns;
-    bool due = fds[WAKE].revents || since >= TICK_NS || (program->must_draw && since >= DRAW_NS);
+    int64_t now = tui_now_ns();
+    bool due = fds[WAKE].revents || now - program->looked_ns >= TICK_NS ||
+               (program->must_draw && now >= program->pause_until_ns);
     if (program->headless)
         headless_look(program);
     else if (ours && program->end == TUI_END_NOT && (pressed || due))

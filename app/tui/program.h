@@ -41,11 +41,12 @@ struct tui_program {
     sigset_t mask_before;
 
     enum tui_end end;
-    bool headless;  /* hung up, and kept running */
-    bool away;      /* another job of the shell has the terminal */
-    bool must_draw; /* whatever the screen says */
-    bool more_keys; /* there may be some although the terminal has nothing to read */
-    bool recorded;  /* some run is in the database */
+    bool headless;          /* hung up, and kept running */
+    bool away;              /* another job of the shell has the terminal */
+    bool must_draw;         /* whatever the screen says */
+    bool more_keys;         /* there may be some although the terminal has nothing to read */
+    bool recorded;          /* some run is in the database */
+    int64_t pause_until_ns; /* what wakes is not looked at before */
     int64_t looked_ns, interrupt_ns, started_ns;
     const char *keys; /* left to be pressed; NULL: none */
     bool run;         /* left to be asked for */

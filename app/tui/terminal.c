@@ -100,11 +100,35 @@ static void signals_remember(struct sigaction *out)
         sigaction(numbers[i], NULL, &out[i]);
 }
 
+/* Servers often lack the locale that ssh brings along: its characters still are what the terminal shows. */
+static void locale_set(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *wanted = NULL;
+    if (setlocale(LC_CTYPE, ""))
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(wanted && *wanted); i++)
+        wanted = getenv(names[i]);
+    if (wanted && (strcasestr(wanted, "utf-8") || strcasestr(wanted, "utf8")))
+        setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+/* Where there is no second picture to go back from, this one stays: what is said next needs a line of its own. */
+static void picture_leave(void)
+{
+    if (!exit_ca_mode) {
+        move(getmaxy(stdscr) - 1, 0);
+        clrtoeol();
+        refresh();
+    }
+    endwin();
+}
+
 enum mgb_status tui_terminal_open(const struct tui_terminal_options *options)
 {
     struct sigaction before[4];
     const char *plain = getenv("NO_COLOR");
-    setlocale(LC_CTYPE, "");
+    locale_set();
     tui_terminal = (struct tui_terminal){0};
     MGB_TRY(terminal_check(options));
     tui_terminal.utf8 = !options->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -128,7 +152,7 @@ void tui_terminal_close(void)
         if (t->mouse)
             mousemask(0, NULL);
         if (tui_terminal_foreground()) /* else the shell has set it up for somebody else */
-            endwin();
+            picture_leave();
         if (t->keys)
             delwin(t->keys);
         delscreen(t->screen);
@@ -173,7 +197,7 @@ void tui_terminal_suspend(void)
     sigset_t stop, mask;
     if (!tui_terminal.screen)
         return;
-    endwin();
+    picture_leave();
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigaction(SIGTSTP, &usual, &before);
