@@ -1,0 +1,251 @@
+/* The devices screen. */
+#include "app/tui/devices.h"
+#include "tests/app/tui/frame.h"
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bench {
+    struct fixture *fixture;
+    struct tui_scene scene;
+    struct fixture_desk desk;
+    void *state;
+};
+
+static void bench_make(struct bench *bench, int gpus)
+{
+    *bench = (struct bench){.fixture = fixture_make(gpus)};
+    assert_non_null(bench->fixture);
+    fixture_desk_init(&bench->desk);
+    fixture_scene(&bench->scene, bench->fixture);
+    bench->scene.ascii = true;
+    bench->state = frame_state(&tui_view_devices);
+}
+
+static void bench_done(struct bench *bench)
+{
+    frame_done(&tui_view_devices, bench->state);
+    fixture_free(bench->fixture);
+}
+
+static void line_has(struct bench *bench, int rows, const char *words, const char *wanted)
+{
+    char *text = frame_text(&tui_view_devices, bench->state, &bench->scene, rows, 100);
+    char *line = frame_line(text, words);
+    if (!strstr(line, wanted))
+        fail_msg("no \"%s\" in \"%s\"", wanted, line);
+    free(line);
+    free(text);
+}
+
+static void totals_are_the_sums_of_the_facts(void **state)
+{
+    (void)state;
+    for (int gpus = 1; gpus <= 16; gpus *= 2) {
+        struct bench bench;
+        bench_make(&bench, gpus);
+        const struct mgb_facts *facts = &bench.fixture->facts;
+        int64_t planned = 0, moved = 0;
+        char bytes[32], words[64];
+        for (int i = 0; i < facts->device_count; i++)
+            planned += facts->devices[i].planned_bytes;
+        for (int i = 0; i < facts->link_count; i++)
+            moved += facts->links[i].bytes;
+        snprintf(words, sizeof words, "planned %s in all", tui_bytes(bytes, sizeof bytes, planned));
+        line_has(&bench, 60, "DEVICES", words);
+        snprintf(words, sizeof words, "%s moved a step", tui_bytes(bytes, sizeof bytes, moved));
+        line_has(&bench, 60, "LINKS", words);
+        assert_int_equal(tui_devices_traffic(facts), moved);
+        bench_done(&bench);
+    }
+}
+
+static void devices_show_what_they_are_and_hold(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 4);
+    bench.fixture->snapshot.now.memory[2].peak = INT64_C(2345) << 20;
+    bench.fixture->snapshot.now.memory[2].held = INT64_C(100) << 20;
+    line_has(&bench, 30, "gpu:1", "CUDA GPU      32   2.9 GiB   2.3 GiB 100.0 MiB  16.0 GiB");
+    line_has(&bench, 30, "cpu:0", "no limit");
+    bench.fixture->snapshot.now.memory[2].peak = -1;
+    line_has(&bench, 30, "gpu:1", "2.9 GiB         - 100.0 MiB");
+    fixture_set_host(bench.fixture);
+    line_has(&bench, 30, "gpu:1", "CPU device");
+    bench.fixture->devices[1].class = MGB_CLASS_SIMULATED;
+    line_has(&bench, 30, "gpu:0", "simulated");
+    bench.fixture->devices[2].used = false;
+    line_has(&bench, 30, "gpu:1", "not used");
+    bench_done(&bench);
+}
+
+static void bar_shows_categories_against_the_capacity(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 2);
+    struct mgb_facts_device *gpu = &bench.fixture->devices[1];
+    memset(gpu->planned, 0, sizeof gpu->planned);
+    gpu->planned[MGB_MEMORY_WEIGHTS] = INT64_C(4) << 30;
+    gpu->planned[MGB_MEMORY_ACTIVATIONS] = INT64_C(4) << 30;
+    gpu->planned_bytes = INT64_C(8) << 30;
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 30, 100);
+    char *line = frame_line(text, "gpu:0");
+    int letters[128] = {0};
+    for (const char *at = strchr(line, '['); at && *at != ']'; at++)
+        letters[(unsigned char)*at & 127]++;
+    assert_true(letters['w'] >= 4 && abs(letters['w'] - letters['a']) <= 1);
+    assert_true(abs(letters['w'] + letters['a'] - letters['.']) <= 1);
+    free(line);
+    free(text);
+    bench_done(&bench);
+}
+
+static void links_tell_share_peak_latency_and_use(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 1);
+    const struct mgb_facts_link *link = &bench.fixture->links[0];
+    char wanted[80];
+    double share = 100.0 * (double)link->bytes /
+                   (double)(bench.fixture->links[0].bytes + bench.fixture->links[1].bytes);
+    double use = 100.0 * (double)link->bytes / (link->gbps * 1e6) / 247.4;
+    snprintf(wanted, sizeof wanted, "100.0 MiB  %.1f%%   11.70   9.5 us     %.1f%%", share, use);
+    line_has(&bench, 30, "cpu:0 -> gpu:0", wanted);
+    bench.fixture->links[0].gbps = 0;
+    line_has(&bench, 30, "cpu:0 -> gpu:0", "      -   9.5 us        -");
+    bench_done(&bench);
+}
+
+static void peers_are_told_in_words(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 2);
+    struct mgb_facts *facts = &bench.fixture->facts;
+    struct mgb_facts_link *peers = &bench.fixture->links[facts->link_count - 1];
+    assert_string_equal(tui_devices_peer_words(facts, &bench.fixture->links[0]), "-");
+    assert_string_equal(tui_devices_peer_words(facts, peers), "off");
+    snprintf(facts->options[MGB_OPTION_PEER_ACCESS].effective, 96, "true");
+    assert_string_equal(tui_devices_peer_words(facts, peers), "yes");
+    line_has(&bench, 40, "gpu:0 -> gpu:1", "yes");
+    line_has(&bench, 40, " gpu:0    -", "P 18.2");
+    peers->peer = false;
+    line_has(&bench, 40, "gpu:0 -> gpu:1", "no: via host");
+    line_has(&bench, 40, " gpu:0    -", "h 18.2");
+    bench_done(&bench);
+}
+
+static void one_gpu_has_no_matrix(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 1);
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 60, 100);
+    assert_null(strstr(text, "PEERS"));
+    free(text);
+    bench_done(&bench);
+}
+
+static void detail_tells_identity_and_categories(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 2);
+    line_has(&bench, 30, ">", ">cpu:0");
+    tui_view_devices.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
+    line_has(&bench, 30, "pci", "0000:07:00.0");
+    line_has(&bench, 30, "uuid", bench.fixture->devices[1].uuid);
+    line_has(&bench, 30, "r replicas", "a activ 2.5 GiB");
+    line_has(&bench, 30, "clocks", "not read on this backend");
+    assert_true(tui_view_devices.act(bench.state, TUI_ACT_OPEN, &bench.scene, &bench.desk.desk));
+    assert_int_equal(bench.desk.shown, 1);
+    assert_non_null(strstr(bench.desk.shown_text, bench.fixture->devices[1].uuid));
+    bench_done(&bench);
+}
+
+static void walk_visits_every_line_but_headings(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 3);
+    int lines = 4 + bench.fixture->facts.link_count + 3, visited = 0;
+    char last[200] = "";
+    for (int i = 0; i < 2 * lines; i++) {
+        char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 10, 100);
+        char *line = frame_line(text, "\n>");
+        free(line);
+        line = frame_line(strstr(text, "\n>") + 1, ">");
+        if (strcmp(line, last) != 0)
+            visited++;
+        snprintf(last, sizeof last, "%s", line);
+        assert_null(strstr(line, "latency"));
+        assert_null(strstr(line, "--"));
+        free(line);
+        free(text);
+        tui_view_devices.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
+    }
+    assert_int_equal(visited, lines);
+    tui_view_devices.act(bench.state, TUI_ACT_FIRST, &bench.scene, &bench.desk.desk);
+    line_has(&bench, 10, ">", ">cpu:0");
+    line_has(&bench, 10, "DEVICES", "DEVICES 4");
+    bench_done(&bench);
+}
+
+static void filter_leaves_what_has_its_words(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 4);
+    bench.scene.filter = "gpu:2";
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 40, 100);
+    assert_int_equal(frame_count(text, "CUDA GPU  "), 1);
+    assert_int_equal(frame_count(text, " -> "), 2);
+    char *line = frame_line(text, "DEVICES");
+    assert_non_null(strstr(line, "DEVICES 1 of 5"));
+    free(line);
+    free(text);
+    bench.scene.filter = "nonsense";
+    line_has(&bench, 40, "nothing", "nothing has \"nonsense\"");
+    bench_done(&bench);
+}
+
+static void no_model_says_what_to_do(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 4);
+    fixture_set_empty(bench.fixture);
+    line_has(&bench, 20, "no model", "M on the bench");
+    for (int action = 0; action < TUI_ACT_COUNT; action++)
+        tui_view_devices.act(bench.state, (enum tui_action)action, &bench.scene, &bench.desk.desk);
+    bench_done(&bench);
+}
+
+static void every_size_stays_inside(void **state)
+{
+    (void)state;
+    frame_check_all(&tui_view_devices, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals_are_the_sums_of_the_facts),
+        cmocka_unit_test(devices_show_what_they_are_and_hold),
+        cmocka_unit_test(bar_shows_categories_against_the_capacity),
+        cmocka_unit_test(links_tell_share_peak_latency_and_use),
+        cmocka_unit_test(peers_are_told_in_words),
+        cmocka_unit_test(one_gpu_has_no_matrix),
+        cmocka_unit_test(detail_tells_identity_and_categories),
+        cmocka_unit_test(walk_visits_every_line_but_headings),
+        cmocka_unit_test(filter_leaves_what_has_its_words),
+        cmocka_unit_test(no_model_says_what_to_do),
+        cmocka_unit_test(every_size_stays_inside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
