@@ -136,11 +136,12 @@ bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct
     return true;
 }
 
-/* Placements are "name=value" pairs where the archive has them as asked; a title in words is none. */
 void tui_runs_use(const struct mgb_list_row *row, struct tui_desk *desk)
 {
-    wish(desk, MGB_WISH_MODEL, row->model);
-    if (strchr(row->placement, '='))
-        wish(desk, MGB_WISH_SET, row->placement);
+    wish(desk, MGB_WISH_MODEL, row->recipe && *row->recipe ? row->recipe : row->model);
+    if (row->settings && *row->settings)
+        wish(desk, MGB_WISH_SET, row->settings);
+    else if (!row->settings)
+        desk->say(desk, MGB_LINE_WARNING, "its placement is not known: the model alone is taken");
     desk->go(desk, TUI_ON_BENCH);
 }

@@ -70,9 +70,12 @@ static int columns_make(struct tui_column *out, const struct mgb_bench_sweep *sw
 
 static void outcome_write(char *out, size_t size, const struct mgb_bench_cell *cell)
 {
-    bool oom = strcmp(cell->outcome, "oom") == 0;
-    snprintf(out, size, "%s%s%s%s", oom ? "out of memory" : cell->outcome,
-             cell->resumed ? " (before)" : "", *cell->message ? ": " : "", cell->message);
+    bool oom = strcmp(cell->outcome, "oom") == 0, ok = strcmp(cell->outcome, "ok") == 0;
+    snprintf(out, size, "%s%s%s%s",
+             oom                   ? "out of memory"
+             : ok && cell->resumed ? "before"
+                                   : cell->outcome,
+             !ok && cell->resumed ? " (before)" : "", *cell->message ? ": " : "", cell->message);
 }
 
 static void cell_draw(struct tui_canvas *canvas, struct tui_rect row, const struct tui_table *table,
@@ -87,6 +90,11 @@ static void cell_draw(struct tui_canvas *canvas, struct tui_rect row, const stru
     row = tui_rect_inside(row, 0, 3);
     for (int i = 0; i < values; i++)
         tui_table_cell(table, columns, i, canvas, row, style, cell->values[i]);
+    if (!ok && isnan(cell->step_ms)) { /* what happened stands where the figures would */
+        outcome_write(text, sizeof text, cell);
+        tui_put(canvas, row, 0, values > 0 ? table->x[at] : 0, TUI_BAD, text);
+        return;
+    }
     tui_table_cell(table, columns, at++, canvas, row, style,
                    tui_number(text, sizeof text, cell->step_ms));
     snprintf(text, sizeof text, "%s..%s", tui_number(low, sizeof low, cell->low_ms),

@@ -40,6 +40,8 @@ struct mgb_list_row { /* a segment; texts are owned by the list */
     int64_t run, segment;
     int number;                                                                    /* of the run */
     const char *started, *model, *backend, *outcome, *placement, *tags, *baseline; /* "" : none */
+    const char *recipe,
+        *settings; /* as MGB_WISH_MODEL and MGB_WISH_SET take them: what USE asks for; NULL: not known */
     bool simulated;
     int64_t gpus, batch_per_gpu, steps, peak_bytes; /* -1: not known */
     double step_ms, low_ms, high_ms, rate;          /* NaN: not known */
