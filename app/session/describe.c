@@ -113,18 +113,39 @@ static void describe_devices(struct session_description *out, const struct mgb_t
     out->machine_row.device_count = count;
 }
 
+static void machine_name(char *out, size_t size)
+{
+    struct utsname kernel;
+    uname(&kernel);
+    snprintf(out, size, "%.63s", kernel.nodename);
+}
+
+static void machine_key(char *out, size_t size, const char *machine, const char *cpu)
+{
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%ld %ld", sysconf(_SC_NPROCESSORS_ONLN),
+             sysconf(_SC_PHYS_PAGES));
+    key_make(out, size, (const char *[]){machine, cpu, numbers}, 3);
+}
+
+void mgb_session_machine_key(char *out, size_t size)
+{
+    char machine[64], cpu[96];
+    machine_name(machine, sizeof machine);
+    cpu_name(cpu, sizeof cpu);
+    machine_key(out, size, machine, cpu);
+}
+
 static void describe_machine(struct session_description *out, const struct mgb_topology *topology)
 {
     struct utsname kernel;
     uname(&kernel);
     snprintf(out->kernel, sizeof out->kernel, "%.40s %.50s", kernel.sysname, kernel.release);
-    snprintf(out->machine, sizeof out->machine, "%.63s", kernel.nodename);
+    machine_name(out->machine, sizeof out->machine);
     cpu_name(out->cpu, sizeof out->cpu);
     os_name(out->os, sizeof out->os);
     long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
-    char numbers[64];
-    snprintf(numbers, sizeof numbers, "%ld %ld", cores, pages);
-    key_make(out->key, sizeof out->key, (const char *[]){out->machine, out->cpu, numbers}, 3);
+    machine_key(out->key, sizeof out->key, out->machine, out->cpu);
     out->machine_row = (struct mgb_record_machine){
         .key = out->key,
         .name = out->machine,

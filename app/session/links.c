@@ -1,4 +1,6 @@
 /* Links whose speed the database does not know yet are measured when a run begins on them. */
+#include "app/session/links.h"
+
 #include "app/session/rows.h"
 
 #include <stdlib.h>
@@ -6,41 +8,61 @@
 
 #define BUDGET_NS 50000000 /* a run; what is left over waits for the next one */
 
-struct known_links {
+struct asking {
+    mgb_session_link_known *known;
+    void *context;
+};
+
+static enum mgb_status link_tell(void *context, const struct mgb_value *values, int columns)
+{
+    const struct asking *asking = context;
+    (void)columns;
+    asking->known(asking->context, values[0].text, values[1].text, values[2].real,
+                  (double)mgb_value_int(&values[3]) / 1e3);
+    return MGB_OK;
+}
+
+enum mgb_status mgb_session_links_known(struct mgb_hub *hub, const char *key, const char *backend,
+                                        mgb_session_link_known *known, void *context)
+{
+    static const char sql[] =
+        "SELECT l.from_device, l.to_device, l.gbps, l.latency_ns FROM link AS l JOIN machine AS m "
+        "ON m.id = l.machine_id WHERE m.key = ? AND l.backend = ? AND l.gbps IS NOT NULL";
+    char own[24];
+    struct mgb_reader *reader;
+    MGB_TRY(mgb_hub_reader(hub, &reader));
+    if (!key)
+        mgb_session_machine_key(own, sizeof own);
+    const struct mgb_value parameters[] = {mgb_value_of_text(key ? key : own),
+                                           mgb_value_of_text(backend)};
+    struct asking asking = {known, context};
+    struct mgb_query_sink sink = {&asking, NULL, link_tell};
+    return mgb_query_run(reader, sql, parameters, 2, &sink);
+}
+
+struct unknown_links {
     const struct mgb_topology *topology;
     struct mgb_link *links;
     int count;
 };
 
-static enum mgb_status link_known(void *context, const struct mgb_value *values, int columns)
+/* Takes out what the database has figures of. */
+static void link_remove(void *context, const char *from, const char *to, double gbps,
+                        double latency_us)
 {
-    struct known_links *known = context;
+    struct unknown_links *unknown = context;
+    const struct mgb_device *devices = unknown->topology->devices;
     int kept = 0;
-    (void)columns;
-    for (int i = 0; i < known->count; i++) {
-        char from[MGB_DEVICE_NAME_MAX], to[MGB_DEVICE_NAME_MAX];
-        const struct mgb_device *devices = known->topology->devices;
-        mgb_device_format(from, devices[known->links[i].from].name);
-        mgb_device_format(to, devices[known->links[i].to].name);
-        if (strcmp(from, values[0].text) != 0 || strcmp(to, values[1].text) != 0)
-            known->links[kept++] = known->links[i];
+    (void)gbps;
+    (void)latency_us;
+    for (int i = 0; i < unknown->count; i++) {
+        char names[2][MGB_DEVICE_NAME_MAX];
+        mgb_device_format(names[0], devices[unknown->links[i].from].name);
+        mgb_device_format(names[1], devices[unknown->links[i].to].name);
+        if (strcmp(names[0], from) != 0 || strcmp(names[1], to) != 0)
+            unknown->links[kept++] = unknown->links[i];
     }
-    known->count = kept;
-    return MGB_OK;
-}
-
-/* Takes out of `known` what the database has figures of. */
-static enum mgb_status known_remove(struct mgb_hub *hub, struct known_links *known, const char *key,
-                                    const char *backend)
-{
-    static const char sql[] =
-        "SELECT l.from_device, l.to_device FROM link AS l JOIN machine AS m ON m.id = l.machine_id "
-        "WHERE m.key = ? AND l.backend = ? AND l.gbps IS NOT NULL";
-    struct mgb_reader *reader;
-    const struct mgb_value parameters[] = {mgb_value_of_text(key), mgb_value_of_text(backend)};
-    struct mgb_query_sink sink = {known, NULL, link_known};
-    MGB_TRY(mgb_hub_reader(hub, &reader));
-    return mgb_query_run(reader, sql, parameters, 2, &sink);
+    unknown->count = kept;
 }
 
 struct measuring {
@@ -92,19 +114,20 @@ void mgb_session_describe_links(struct session_description *out, struct script_s
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     const struct mgb_topology *topology = mgb_run_topology(session->run);
     struct mgb_link *links = calloc((size_t)plan->traffic_count + 1, sizeof *links);
-    struct known_links known = {topology, links, 0};
+    struct unknown_links unknown = {topology, links, 0};
     for (int i = 0; links && i < plan->traffic_count; i++) {
         const struct mgb_traffic *traffic = &plan->traffic[i];
         if (traffic->from != traffic->to)
-            links[known.count++] =
+            links[unknown.count++] =
                 (struct mgb_link){.from = traffic->from,
                                   .to = traffic->to,
                                   .peer = link_peer(topology, traffic->from, traffic->to)};
     }
-    if (known.count > 0 &&
-        known_remove(session->hub, &known, out->key, mgb_run_backend(session->run)) == MGB_OK &&
-        known.count > 0) {
-        struct measuring work = {session->run, links, known.count, 0};
+    if (unknown.count > 0 &&
+        mgb_session_links_known(session->hub, out->key, mgb_run_backend(session->run), link_remove,
+                                &unknown) == MGB_OK &&
+        unknown.count > 0) {
+        struct measuring work = {session->run, links, unknown.count, 0};
         if (mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL) == MGB_OK)
             rows_fill(out, topology, &work);
     }

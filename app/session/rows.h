@@ -47,6 +47,9 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
 /* What machines of one kind have in common, as machine.cpu and machine.threads. */
 void mgb_session_machine_kind(char *cpu, size_t size, int64_t *threads);
 
+/* As machine.key of the machine this runs on. */
+void mgb_session_machine_key(char *out, size_t size);
+
 /* environment.c: JSON of what can change figures, as run.environment. */
 void mgb_session_environment(char *out, size_t size);
 

@@ -82,6 +82,8 @@ struct mgb_facts {
 
 enum { MGB_FACTS_MOST_TASKS = 20000 };
 
+struct mgb_hub;
+
 struct mgb_facts_request { /* all borrowed for the call */
     const char *model, *data, *backend, *remark;
     const struct mgb_graph *graph;
@@ -89,6 +91,7 @@ struct mgb_facts_request { /* all borrowed for the call */
     const struct mgb_placement *asked;
     const struct mgb_effective *effective;
     const struct mgb_plan *plan;
+    struct mgb_hub *hub; /* its record is asked for speeds of links; NULL: it is not */
 };
 
 /* Freed with mgb_shared_drop. */

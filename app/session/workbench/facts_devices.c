@@ -1,4 +1,5 @@
 /* Devices with what is planned on them, and links with what a step moves over them. */
+#include "app/session/links.h"
 #include "app/session/workbench/facts_private.h"
 
 #include <stdlib.h>
@@ -74,6 +75,21 @@ static int links_join(struct mgb_facts_link *links, int count)
     return kept;
 }
 
+/* What the topology does not tell. */
+static void link_known(void *context, const char *from, const char *to, double gbps,
+                       double latency_us)
+{
+    struct mgb_facts *facts = context;
+    const struct mgb_facts_link key = {.from = mgb_facts_find_device(facts, from),
+                                       .to = mgb_facts_find_device(facts, to)};
+    struct mgb_facts_link *link =
+        bsearch(&key, facts->links, (size_t)facts->link_count, sizeof key, by_ends);
+    if (!link || link->gbps > 0)
+        return;
+    link->gbps = gbps;
+    link->latency_us = latency_us;
+}
+
 enum mgb_status mgb_facts_add_links(struct facts_work *work)
 {
     const struct mgb_facts_request *request = work->request;
@@ -102,5 +118,8 @@ enum mgb_status mgb_facts_add_links(struct facts_work *work)
     qsort(links, (size_t)count, sizeof *links, by_ends);
     work->facts->links = links;
     work->facts->link_count = links_join(links, count);
+    if (request->hub) /* without a database they stay unknown */
+        (void)mgb_session_links_known(request->hub, NULL, request->backend, link_known,
+                                      work->facts);
     return MGB_OK;
 }

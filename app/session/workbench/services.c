@@ -21,7 +21,8 @@ static enum mgb_status preview_open(struct mgb_workbench *bench,
                                       .topology = mgb_preview_topology(preview),
                                       .asked = &request->placement,
                                       .effective = mgb_preview_effective(preview),
-                                      .plan = mgb_preview_plan(preview)};
+                                      .plan = mgb_preview_plan(preview),
+                                      .hub = bench->hub};
     mgb_shared_drop(bench->offered.facts);
     bench->offered.facts = NULL;
     enum mgb_status status = mgb_facts_make(&bench->offered.facts, &facts);
@@ -42,7 +43,8 @@ static void session_adopt(struct mgb_workbench *bench, int number)
                                         .topology = mgb_run_topology(run),
                                         .asked = mgb_run_placement(run),
                                         .effective = mgb_run_effective(run),
-                                        .plan = mgb_run_plan(run)};
+                                        .plan = mgb_run_plan(run),
+                                        .hub = bench->hub};
     struct mgb_facts *facts;
     bench->asked = *mgb_run_placement(run);
     if (mgb_facts_make(&facts, &request) == MGB_OK)
@@ -161,8 +163,8 @@ static void set_text_end(struct set_text *set, struct mgb_statements *statements
 static void set_note(struct mgb_workbench *bench, const struct mgb_placement *before,
                      const struct mgb_placement *after)
 {
-    const uint64_t batches =
-        UINT64_C(1) << MGB_OPTION_BATCH | UINT64_C(1) << MGB_OPTION_GLOBAL_BATCH;
+    const uint64_t batches = UINT64_C(1) << MGB_OPTION_BATCH | UINT64_C(1)
+                                                                   << MGB_OPTION_GLOBAL_BATCH;
     char then[512], now[512];
     struct set_text set;
     if (!set_text_begin(&set))

@@ -20,7 +20,7 @@ struct scene {
 static struct mgb_facts *facts_make(const struct script_open_request *request,
                                     const struct mgb_topology *topology,
                                     const struct mgb_effective *effective,
-                                    const struct mgb_plan *plan)
+                                    const struct mgb_plan *plan, struct mgb_hub *hub)
 {
     struct mgb_facts *facts;
     struct mgb_facts_request of = {.model = request->model,
@@ -31,7 +31,8 @@ static struct mgb_facts *facts_make(const struct script_open_request *request,
                                    .topology = topology,
                                    .asked = &request->placement,
                                    .effective = effective,
-                                   .plan = plan};
+                                   .plan = plan,
+                                   .hub = hub};
     assert_ok(mgb_facts_make(&facts, &of));
     return facts;
 }
@@ -40,7 +41,7 @@ static struct mgb_facts *facts_of(const struct script_open_request *request,
                                   const struct mgb_preview *preview)
 {
     return facts_make(request, mgb_preview_topology(preview), mgb_preview_effective(preview),
-                      mgb_preview_plan(preview));
+                      mgb_preview_plan(preview), NULL);
 }
 
 /* `options`: "gpus=2 batch=4". */
@@ -287,6 +288,17 @@ static void session_toggle(struct work *work, struct script_session *session,
     request->fresh = 0;
     assert_ok(work->services.set(session, &change, &request->placement, 0));
     assert_true(change.changed);
+}
+
+/* The session measured those its first placement uses. */
+static int measured_links(const struct mgb_facts *facts)
+{
+    int count = 0;
+    for (int i = 0; i < facts->link_count; i++) {
+        count += facts->links[i].gbps > 0;
+        assert_true(facts->links[i].gbps > 0 || facts->links[i].latency_us == 0);
+    }
+    return count;
 }
 
 static void pressing_gives_what_was_told_and_then_its_time_is_known(void **state)
