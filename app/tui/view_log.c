@@ -50,7 +50,8 @@ static bool lines_read(struct log_state *state, struct tui_log *log)
 {
     struct tui_log_line lines[READ_MOST];
     int64_t before = state->next;
-    for (int count = READ_MOST; count == READ_MOST && state->next < before + TUI_LOG_LINES;) {
+    int count = READ_MOST; /* a log that grows while it is read must not keep the screen */
+    for (int read = 0; count == READ_MOST && read <= 2 * TUI_LOG_LINES; read += count) {
         int64_t first = state->next;
         count = tui_log_read(log, lines, READ_MOST, &first);
         for (int i = 0; i < count; i++)
