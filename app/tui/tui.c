@@ -160,9 +160,12 @@ static int workbench_end(struct tui_program *program, int code)
         return code;
     tui_recorded_look(program);
     tui_signals_wait_begin(program);
-    bool complete = mgb_workbench_log_complete(program->workbench, message, sizeof message);
-    if (!mgb_workbench_close(program->workbench, close_limit_ms(program)))
+    if (program->end == TUI_END_SIGNAL)
+        mgb_workbench_interrupt(program->workbench);
+    if (!mgb_workbench_leave(program->workbench, close_limit_ms(program)))
         process_leave(program, code ? code : EXIT_FAILED);
+    bool complete = mgb_workbench_log_complete(program->workbench, message, sizeof message);
+    mgb_workbench_close(program->workbench, 0);
     tui_signals_wait_end();
     const char *database = program->options->workbench.hub.database;
     if (program->recorded && database && isatty(STDERR_FILENO))

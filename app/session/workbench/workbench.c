@@ -198,10 +198,8 @@ static bool gone_await(struct mgb_workbench *bench, int64_t limit_ms)
     return bench->gone;
 }
 
-bool mgb_workbench_close(struct mgb_workbench *bench, int64_t limit_ms)
+bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms)
 {
-    if (!bench)
-        return true;
     pthread_mutex_lock(&bench->lock);
     bench->quit = true;
     atomic_store(&bench->leaving, true);
@@ -212,7 +210,14 @@ bool mgb_workbench_close(struct mgb_workbench *bench, int64_t limit_ms)
     pthread_cond_signal(&bench->wake);
     bool gone = gone_await(bench, limit_ms);
     pthread_mutex_unlock(&bench->lock);
-    if (!gone)
+    return gone;
+}
+
+bool mgb_workbench_close(struct mgb_workbench *bench, int64_t limit_ms)
+{
+    if (!bench)
+        return true;
+    if (!mgb_workbench_leave(bench, limit_ms))
         return false;
     pthread_join(bench->thread, NULL);
     rest_free(bench);
