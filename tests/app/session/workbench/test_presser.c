@@ -321,8 +321,9 @@ static void pressing_gives_what_was_told_and_then_its_time_is_known(void **state
     session_toggle(&work, session, &request, "cpu_relocation", "false");
     assert_ok(work_step(&work, session, 40, &figures));
     struct mgb_run *run = work.services.engine(session);
-    struct mgb_facts *facts =
-        facts_make(&request, mgb_run_topology(run), mgb_run_effective(run), mgb_run_plan(run));
+    struct mgb_facts *facts = facts_make(&request, mgb_run_topology(run), mgb_run_effective(run),
+                                         mgb_run_plan(run), work.hub);
+    assert_true(measured_links(facts) > 0);
     news_init(&news);
     assert_ok(mgb_judge_desk_open(&desk, *state, news_tell, &news));
     assert_ok(mgb_presser_make(&presser, desk));
