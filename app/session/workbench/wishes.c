@@ -57,13 +57,9 @@ static bool is_given(const struct mgb_placement *placement, enum mgb_option_id i
 static void toggle_clear(struct mgb_queued *wish, const struct mgb_placement *wanted,
                          enum mgb_option_id id)
 {
-    static const enum mgb_option_id twins[][2] = {{MGB_OPTION_WEIGHTS_AT, MGB_OPTION_CPU_RELOCATION},
-                                                  {MGB_OPTION_CPU_RELOCATION, MGB_OPTION_WEIGHTS_AT},
-                                                  {MGB_OPTION_MERGE_AT, MGB_OPTION_CPU_MERGE},
-                                                  {MGB_OPTION_CPU_MERGE, MGB_OPTION_MERGE_AT}};
-    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
-        if (twins[i][0] == id && is_given(wanted, twins[i][1]))
-            assignment_add(wish, twins[i][1], "nil");
+    enum mgb_option_id twin = mgb_toggle_twin(id);
+    if (twin != MGB_OPTION_COUNT && is_given(wanted, twin))
+        assignment_add(wish, twin, "nil");
 }
 
 static enum mgb_status toggle_read(struct mgb_workbench *bench, struct mgb_queued *out,
