@@ -56,7 +56,7 @@ missing=$(sed -n 's/^for _, name in ipairs{\(.*\)} do$/\1/p' "$root/scripts/lib/
 same 'functions that are not there' yes "$([ "$(echo "$missing" | wc -w)" -gt 0 ] && echo yes)"
 sed -n '/^\*(later)\*/,/^$/p' "$root/scripts/README.md" | tr '\n' ' ' >"$work/marked"
 sed -n '/^## What is not there yet/,$p' "$root/README.md" | tr '\n' ' ' >>"$work/marked"
-listed=$(sed -n 's/^\*(later)\* \(mgbench-tui.*\)/\1/p' "$root/scripts/README.md" | sed 's/([^)]*)//g' | tr ',. ' '\n\n\n')
+listed=$(sed -n 's/^\*(later)\* \(predict.*\)/\1/p' "$root/scripts/README.md" | sed 's/([^)]*)//g' | tr ',. ' '\n\n\n')
 same 'the list of commands to come' yes "$(echo "$listed" | grep -qx predict && echo yes)"
 for name in $names; do
     same "marked (later): $name" '' "$(echo "$listed" | grep -x -- "$name")"
