@@ -83,7 +83,7 @@ static void plan_write(char *out, size_t size, const struct mgb_pressed_row *row
     else
         tui_bench_memory_change(change, sizeof change, memory);
     if (!row->traffic_change && !memory)
-        snprintf(out, size, "same bytes");
+        snprintf(out, size, most < 10 ? "+0B" : "same bytes");
     else
         snprintf(out, size, "%s%s", change, strlen(change) + strlen(of) <= most ? of : "");
 }
