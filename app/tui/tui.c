@@ -160,9 +160,8 @@ static int workbench_end(struct tui_program *program, int code)
         return code;
     tui_recorded_look(program);
     tui_signals_wait_begin(program);
-    if (program->end == TUI_END_SIGNAL)
-        mgb_workbench_interrupt(program->workbench);
-    if (!mgb_workbench_leave(program->workbench, close_limit_ms(program)))
+    bool interrupted = program->end == TUI_END_SIGNAL;
+    if (!mgb_workbench_leave(program->workbench, close_limit_ms(program), interrupted))
         process_leave(program, code ? code : EXIT_FAILED);
     bool complete = mgb_workbench_log_complete(program->workbench, message, sizeof message);
     mgb_workbench_close(program->workbench, 0);

@@ -124,7 +124,10 @@ static bool turn(struct mgb_workbench *bench)
 static void leave(struct mgb_workbench *bench)
 {
     char message[256];
-    mgb_hub_resume(bench->hub);
+    if (atomic_load(&bench->cut))
+        mgb_hub_stop(bench->hub); /* whatever took it back: the run closes as interrupted */
+    else
+        mgb_hub_resume(bench->hub);
     mgb_script_resume(bench->script);
     if (bench->session)
         (void)mgb_bench_call(bench, NULL, "close", NULL);

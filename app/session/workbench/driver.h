@@ -44,7 +44,7 @@ struct mgb_workbench {
     struct mgb_queued *first, *last;
     uint64_t serials;
     int stops; /* of the wishes that wait, those to stop */
-    bool quit, gone, woken;
+    bool starting, quit, gone, woken;
     struct mgb_placement wanted; /* in force, and all that waits */
     struct mgb_undo undo[MGB_UNDO_MOST];
     int undo_count;
@@ -54,6 +54,7 @@ struct mgb_workbench {
     char log_message[256];
 
     atomic_bool leaving; /* hub and script may be gone */
+    atomic_bool cut;     /* a signal ends it: the run was interrupted */
     atomic_bool interrupt, feeding; /* feeding: the session steps, and no other one */
 
     /* Of the thread: */
@@ -84,6 +85,7 @@ struct mgb_workbench {
         enum mgb_strategy strategy;
     } previous;
     int segment; /* number of the one in force */
+    bool resumed; /* the model is that of options.resume */
     int64_t piece_steps, memory_at_ns, published_at_ns, history_steps;
     struct mgb_bench_sweep *sweep; /* being filled */
     bool moved;                    /* the placement, by the call in progress */
@@ -118,6 +120,8 @@ void mgb_bench_look_again(struct mgb_workbench *bench); /* after its session has
 void mgb_bench_offer(struct mgb_workbench *bench, const char *kind, const char *text);
 void mgb_bench_end(struct mgb_workbench *bench, const char *why);
 void mgb_bench_piece(struct mgb_workbench *bench);
+/* What was given at the start: its placement, before there is a thread; the model, on it. */
+void mgb_bench_prepare(struct mgb_workbench *bench);
 void mgb_bench_start(struct mgb_workbench *bench);
 
 /* placing.c */

@@ -103,7 +103,6 @@ static enum mgb_status parts_make(struct mgb_workbench *bench)
         !(bench->draft = mgb_snapshot_make()))
         return mgb_fail(MGB_NO_MEMORY, "starting the workbench: memory is exhausted");
     mgb_placement_init(&bench->asked);
-    bench->wanted = bench->in_force = bench->asked;
     bench->opening = MGB_OPEN_OTHER;
     bench->history_steps = -1;
     bench->piece_steps = 1;
@@ -112,6 +111,7 @@ static enum mgb_status parts_make(struct mgb_workbench *bench)
     MGB_TRY(script_open(bench));
     MGB_TRY(mgb_live_make(&bench->live));
     MGB_TRY(mgb_statements_make(&bench->statements));
+    mgb_bench_prepare(bench);
     MGB_TRY(mgb_judge_desk_open(&bench->desk, options->hub.database, desk_changed, bench));
     return mgb_presser_make(&bench->presser, bench->desk);
 }
@@ -198,8 +198,10 @@ static bool gone_await(struct mgb_workbench *bench, int64_t limit_ms)
     return bench->gone;
 }
 
-bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms)
+bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms, bool interrupted)
 {
+    if (interrupted)
+        atomic_store(&bench->cut, true);
     pthread_mutex_lock(&bench->lock);
     bench->quit = true;
     atomic_store(&bench->leaving, true);
@@ -217,7 +219,7 @@ bool mgb_workbench_close(struct mgb_workbench *bench, int64_t limit_ms)
 {
     if (!bench)
         return true;
-    if (!mgb_workbench_leave(bench, limit_ms))
+    if (!mgb_workbench_leave(bench, limit_ms, false))
         return false;
     pthread_join(bench->thread, NULL);
     rest_free(bench);

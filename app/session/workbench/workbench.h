@@ -79,8 +79,9 @@ enum mgb_status mgb_workbench_open(struct mgb_workbench **out,
  * the engine did not come back in time and everything is left as it is, to be ended with the process. */
 bool mgb_workbench_close(struct mgb_workbench *workbench, int64_t limit_ms);
 
-/* The first half of it: everything is ended and stored, and can still be asked about. */
-bool mgb_workbench_leave(struct mgb_workbench *workbench, int64_t limit_ms);
+/* The first half of it: everything is ended and stored, and can still be asked about. `interrupted`: a signal is the reason,
+ * and the run's outcome. */
+bool mgb_workbench_leave(struct mgb_workbench *workbench, int64_t limit_ms, bool interrupted);
 
 /* Never waits for work. MGB_INVALID at once for what can be refused without looking (readonly, no model, values that are
  * none); what is refused later is the snapshot's message and in the log. */
