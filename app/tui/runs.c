@@ -5,36 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    RUN,
-    STARTED,
-    MODEL,
-    BACKEND,
-    GPUS,
-    BATCH,
-    PLACEMENT,
-    STEP,
-    RATE,
-    RATIO,
-    MEMORY,
-    OUTCOME,
-    TAGS
-};
+enum { RUN, STARTED, MODEL, BACKEND, BATCH, PLACEMENT, STEP, RATE, RATIO, MEMORY, OUTCOME, TAGS };
 
 const struct tui_column tui_runs_columns[RUNS_COLUMNS] = {
-    [RUN] = {"run", 6, 8, true, 100},
-    [STARTED] = {"when", 5, 11, false, 20},
-    [MODEL] = {"model", 8, 20, false, 95},
-    [BACKEND] = {"on", 4, 6, false, 60},
-    [GPUS] = {"gpus", 4, 5, true, 70},
-    [BATCH] = {"batch", 5, 6, true, 65},
-    [PLACEMENT] = {"placement", 9, 0, false, 50},
-    [STEP] = {"step ms", 7, 8, true, 90},
-    [RATE] = {"ex/s", 5, 7, true, 55},
-    [RATIO] = {"ratio", 6, 6, true, 80},
-    [MEMORY] = {"peak", 8, 9, true, 40},
-    [OUTCOME] = {"outcome", 7, 11, false, 85},
-    [TAGS] = {"tags", 4, 24, false, 30},
+    [RUN] = {"run", 6, 8, true, 100},          [STARTED] = {"when", 5, 11, false, 20},
+    [MODEL] = {"model", 9, 20, false, 95},     [BACKEND] = {"on", 4, 6, false, 60},
+    [BATCH] = {"batch", 6, 8, true, 70},       [PLACEMENT] = {"placement", 9, 0, false, 50},
+    [STEP] = {"step ms", 7, 8, true, 90},      [RATE] = {"ex/s", 5, 7, true, 55},
+    [RATIO] = {"ratio", 6, 6, true, 80},       [MEMORY] = {"peak", 8, 9, true, 40},
+    [OUTCOME] = {"outcome", 9, 11, false, 85}, [TAGS] = {"tags", 4, 24, false, 30},
 };
 
 static const struct {
@@ -50,7 +29,7 @@ static const struct {
     [MGB_LIST_STEP_MS] = {"step_ms", STEP, true},
     [MGB_LIST_RATE] = {"rate", RATE, false},
     [MGB_LIST_MEMORY] = {"memory", MEMORY, false},
-    [MGB_LIST_GPUS] = {"gpus", GPUS, true},
+    [MGB_LIST_GPUS] = {"gpus", BATCH, true},
     [MGB_LIST_BATCH] = {"batch", BATCH, true},
 };
 
@@ -102,12 +81,14 @@ static void number_cell(const struct drawing *d, int column, double value)
     cell(d, column, TUI_PLAIN, tui_number(text, sizeof text, value));
 }
 
-static void count_cell(const struct drawing *d, int column, int64_t count)
+/* "4x32": GPUs, and examples of each, as mgbench runs has them. */
+static void batch_cell(const struct drawing *d, const struct mgb_list_row *run)
 {
-    char text[32] = "-";
-    if (count >= 0)
-        snprintf(text, sizeof text, "%lld", (long long)count);
-    cell(d, column, TUI_PLAIN, text);
+    char text[48] = "-";
+    if (run->gpus >= 0 && run->batch_per_gpu >= 0)
+        snprintf(text, sizeof text, "%lldx%lld", (long long)run->gpus,
+                 (long long)run->batch_per_gpu);
+    cell(d, BATCH, TUI_PLAIN, text);
 }
 
 /* "2026-11-29T14:03:00Z" without its year; the day alone where there is no room for the hour. */
@@ -122,7 +103,7 @@ static void started_cell(const struct drawing *d, const char *started)
     cell(d, STARTED, TUI_DIM, text);
 }
 
-/* '-' before a ratio below one: less time than the baseline; the sign is there for those who see no colour. */
+/* Of time an example to the baseline's: below one is faster. */
 static void ratio_cell(const struct drawing *d, const struct mgb_list_row *run)
 {
     char text[32] = "-", number[24];
@@ -153,8 +134,7 @@ void tui_runs_draw(struct tui_canvas *canvas, struct tui_rect row, const struct 
     started_cell(&d, run->started);
     cell(&d, MODEL, TUI_PLAIN, run->model);
     cell(&d, BACKEND, TUI_PLAIN, run->simulated ? "sim" : run->backend);
-    count_cell(&d, GPUS, run->gpus);
-    count_cell(&d, BATCH, run->batch_per_gpu);
+    batch_cell(&d, run);
     cell(&d, PLACEMENT, TUI_PLAIN, run->placement);
     number_cell(&d, STEP, run->step_ms);
     number_cell(&d, RATE, run->rate);

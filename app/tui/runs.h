@@ -6,7 +6,7 @@
 #include "app/tui/desk.h"
 #include "app/tui/list.h"
 
-enum { RUNS_COLUMNS = 13, RUNS_MARKS = 2 };
+enum { RUNS_COLUMNS = 12, RUNS_MARKS = 2 };
 extern const struct tui_column tui_runs_columns[RUNS_COLUMNS];
 
 /* What a column is sorted by, -1: it is not; and the column that shows what is sorted by. */

@@ -144,6 +144,15 @@ static int hint_put(struct tui_canvas *canvas, struct tui_rect row, int x, const
     return tui_put(canvas, row, 0, x, TUI_PLAIN, name) + 2;
 }
 
+int tui_hints_draw(struct tui_canvas *canvas, struct tui_rect row, const struct tui_hint *hints,
+                   int count)
+{
+    int x = 0;
+    for (int i = 0; i < count; i++)
+        x = hint_put(canvas, row, x, hints[i].key, hints[i].what);
+    return x;
+}
+
 static const char *run_word(const struct mgb_snapshot *snapshot)
 {
     return snapshot->state == MGB_BENCH_RUNNING ? "pause" : "run";

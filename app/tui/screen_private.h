@@ -81,6 +81,13 @@ bool screen_changes(enum tui_action action); /* which --readonly refuses */
 /* screen_settings.c */
 void screen_layout_save(struct tui_screen *screen);
 
+/* screen_draw.c: keys and what they do, as many as there is room for; returns the column after them. */
+struct tui_hint {
+    const char *key, *what;
+};
+int tui_hints_draw(struct tui_canvas *canvas, struct tui_rect row, const struct tui_hint *hints,
+                   int count);
+
 /* view_runs.c: the rows of runs are chosen by the archive, which must hear of a new filter. */
 void tui_runs_filter(void *state, const struct tui_scene *scene, struct tui_desk *desk);
 /* view_output.c; false: no memory. */

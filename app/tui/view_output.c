@@ -129,6 +129,15 @@ static void output_click(void *private, int y, int x, int wheel, const struct tu
     tui_list_click(&state->list, state->rows, y, x, wheel);
 }
 
+static void output_hint(void *private, struct tui_canvas *canvas, struct tui_rect row,
+                        const struct tui_scene *scene)
+{
+    static const struct tui_hint keys[] = {
+        {"Esc", "closes it"}, {"/", "filter"}, {"Up Down Left Right", "scroll"}, {"?", "help"}};
+    (void)private, (void)scene;
+    tui_hints_draw(canvas, row, keys, 4);
+}
+
 const struct tui_view tui_view_output = {
     .name = "Output",
     .place = TUI_ON_OUTPUT,
@@ -136,5 +145,6 @@ const struct tui_view tui_view_output = {
     .draw = output_draw,
     .act = output_act,
     .click = output_click,
+    .hint = output_hint,
     .done = output_done,
 };

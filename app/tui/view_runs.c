@@ -283,6 +283,16 @@ static bool runs_load(void *private, const char *name, const char *value)
     return state->ascending || strcmp(value, "yes") == 0;
 }
 
+static void runs_hint(void *private, struct tui_canvas *canvas, struct tui_rect row,
+                      const struct tui_scene *scene)
+{
+    static const struct tui_hint keys[] = {{"m", "mark"},   {"c", "compare"}, {"s S", "sort"},
+                                           {"t", "tag"},    {"n", "note"},    {"b", "baseline"},
+                                           {"d", "delete"}, {"u", "use"},     {"/", "filter"}};
+    (void)private, (void)scene;
+    tui_hints_draw(canvas, row, keys, 9);
+}
+
 const struct tui_view tui_view_runs = {
     .name = "Runs",
     .place = TUI_ON_RUNS,
@@ -290,6 +300,7 @@ const struct tui_view tui_view_runs = {
     .draw = runs_draw,
     .act = runs_act,
     .click = runs_click,
+    .hint = runs_hint,
     .save = runs_save,
     .load = runs_load,
 };

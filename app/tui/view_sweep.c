@@ -1,5 +1,6 @@
 /* The sweep screen: a grid is edited, started, and seen to fill in. */
 #include "app/tui/desk.h"
+#include "app/tui/screen_private.h"
 #include "app/tui/sweep_grid.h"
 #include "app/tui/sweep_table.h"
 
@@ -356,6 +357,16 @@ static bool sweep_load(void *private, const char *name, const char *value)
     return true;
 }
 
+static void sweep_hint(void *private, struct tui_canvas *canvas, struct tui_rect row,
+                       const struct tui_scene *scene)
+{
+    static const struct tui_hint keys[] = {
+        {"e", "edit"},   {"s", "start, go on"}, {"Ctrl-C", "stop"}, {"Left Right", "grid, cells"},
+        {"/", "filter"}, {"?", "help"},         {"q", "quit"}};
+    (void)private, (void)scene;
+    tui_hints_draw(canvas, row, keys, 7);
+}
+
 const struct tui_view tui_view_sweep = {
     .name = "Sweep",
     .place = TUI_ON_SWEEP,
@@ -363,6 +374,7 @@ const struct tui_view tui_view_sweep = {
     .draw = sweep_draw,
     .act = sweep_act,
     .click = sweep_click,
+    .hint = sweep_hint,
     .save = sweep_save,
     .load = sweep_load,
 };
