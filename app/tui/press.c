@@ -1,6 +1,9 @@
 /* Keys on their way to the screen, and what the screen asks of the program in turn. */
 #include "app/tui/program.h"
 #include <string.h>
+#include <unistd.h>
+
+#define PAUSE_WAIT_NS 1000000000LL
 
 static void screen_tell(struct tui_program *program, bool on)
 {
@@ -8,13 +11,37 @@ static void screen_tell(struct tui_program *program, bool on)
         program->options->screen(program->options->context, on);
 }
 
+static bool is_running(struct tui_program *program)
+{
+    const struct mgb_snapshot *now = mgb_workbench_look(program->workbench, NULL);
+    bool running = now && now->state == MGB_BENCH_RUNNING;
+    mgb_shared_drop(now);
+    return running;
+}
+
+/* Pauses, and waits a moment for it: a step that lasts through the stop would have its time, and look like a stuck device
+ * to those who watch over it. True: it is to run again. */
+static bool run_hold(struct tui_program *program)
+{
+    struct mgb_wish wish = {.kind = MGB_WISH_PAUSE};
+    int64_t until = tui_now_ns() + PAUSE_WAIT_NS;
+    if (!is_running(program) || mgb_workbench_ask(program->workbench, &wish) != MGB_OK)
+        return false;
+    while (is_running(program) && tui_now_ns() < until)
+        usleep(5000);
+    return true;
+}
+
 void tui_suspend(struct tui_program *program)
 {
     if (program->headless)
         return;
+    bool again = run_hold(program);
     screen_tell(program, false);
     tui_terminal_suspend();
     screen_tell(program, true);
+    if (again)
+        mgb_workbench_ask(program->workbench, &(struct mgb_wish){.kind = MGB_WISH_RUN});
     tui_signals_forget(SIGCONT); /* it is back already */
     program->must_draw = program->more_keys = true;
 }
