@@ -1,6 +1,7 @@
 /* What there is to say of mgbench-tui: its options, and its keys as app/tui/action.h has them. */
 #include "app/mgbench_tui_manual.h"
 #include "app/cli/commands.h"
+#include "app/cli/flags.h"
 #include "app/cli/settings.h"
 #include "app/tui/action.h"
 

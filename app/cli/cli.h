@@ -114,26 +114,4 @@ int mgb_cli_refusal_code(enum mgb_status status);
 extern const struct mgb_command *const mgb_commands[]; /* ended by NULL */
 extern const struct mgb_flag mgb_global_flags[];       /* ended by a NULL name */
 
-/* Flags that every program has: entries of its list. */
-#define MGB_CLI_PLACE_FLAGS                                                                        \
-    {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",  \
-     false},                                                                                       \
-        {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto) [later: sim]",    \
-         false},                                                                                   \
-        {"--machine", "NAME", "machine file for the simulator [later]", false},                    \
-        {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},    \
-    {                                                                                              \
-        "--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false           \
-    }
-#define MGB_CLI_REMARK_FLAGS                                                                       \
-    {                                                                                              \
-        "--quiet-warnings", "NAMES",                                                               \
-            "not these warnings, by the names at their ends: crowded,idle", false                  \
-    }
-#define MGB_CLI_HELP_FLAGS                                                                         \
-    {"--version", NULL, "print the version", false},                                               \
-    {                                                                                              \
-        "--help", NULL, "print this help; also -h", false                                          \
-    }
-
 #endif

@@ -2,6 +2,7 @@
  * it. Every refusal names the word and, where one is near, what was probably meant. */
 #include "app/cli/wrap.h"
 #include "app/cli/cli.h"
+#include "app/cli/flags.h"
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"

@@ -1,0 +1,113 @@
+/* The program dies in the middle of a run: the supervisor brings it back on what it was doing, paused. */
+#include "tests/screens/program.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int begin(void **state)
+{
+    static struct program program;
+    program_make(&program);
+    *state = &program;
+    return 0;
+}
+
+static int end(void **state)
+{
+    program_free(*state);
+    return 0;
+}
+
+static struct terminal *running(struct program *p)
+{
+    struct terminal *t = program_start(p, NULL, "mlp", "--backend", "host", "--gpus", "2",
+                                       "--batch", "8", "--strategy", "gradients", NULL);
+    terminal_await(t, "READY");
+    terminal_press(t, "Space");
+    terminal_await_match(
+        t, "RUNNING +[1-9]"); /* a step is done: from here on it can be brought back */
+    return t;
+}
+
+static bool is_another(struct terminal *t, void *context)
+{
+    pid_t worker = terminal_worker(t);
+    return worker != terminal_pid(t) && worker != *(pid_t *)context;
+}
+
+static void a_killed_worker_is_started_again_paused(void **state)
+{
+    struct program *p = *state;
+    struct terminal *t = running(p);
+    terminal_press(t, "r");
+    terminal_await_match(t, "seg 2 +RUNNING");
+    pid_t first = terminal_worker(t);
+    assert_int_not_equal(first, terminal_pid(t));
+    assert_int_equal(kill(first, SIGKILL), 0);
+    terminal_await_that(t, is_another, &first, "another worker");
+    terminal_await(t, "READY");
+    terminal_await(t, "mlp");
+    terminal_await_match(t, "weights at +cpu:0");
+    terminal_await_match(t, "strategy +gradients");
+    assert_false(terminal_has(t, "RUNNING"));
+    assert_string_equal(program_ask(p, "select count(*) from run"), "1");
+    assert_string_equal(program_ask(p, "select outcome from run"), "crashed");
+    terminal_press(t, "Space");
+    terminal_await(t, "RUNNING");
+    assert_string_equal(program_ask(p, "select count(*) from run"), "2");
+    terminal_press(t, "q");
+    assert_int_equal(terminal_await_exit(t), 0);
+    terminal_check_restored(t);
+    assert_string_equal(program_ask(p, "select batch_per_gpu, strategy, weights_at from segment "
+                                       "order by run_id desc limit 1"),
+                        "8,gradients,/cpu:0");
+}
+
+static void after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was(void **state)
+{
+    struct program *p = *state;
+    struct terminal *t = running(p);
+    for (int i = 0; i < 3; i++) {
+        pid_t worker = terminal_worker(t);
+        assert_int_equal(kill(worker, SIGSEGV), 0);
+        if (i == 2)
+            break;
+        terminal_await_that(t, is_another, &worker, "another worker");
+        terminal_await(t, "READY");
+        terminal_press(t, "Space");
+        terminal_await_match(t, "RUNNING +[1-9]");
+    }
+    assert_int_equal(terminal_await_exit(t), 1);
+    terminal_check_restored(t);
+    assert_true(terminal_has(t, "giving up after 3 deaths"));
+}
+
+/* Nothing was running: what kills it then would kill it again. */
+static void what_dies_before_it_ran_is_not_started_again(void **state)
+{
+    struct program *p = *state;
+    struct terminal *t = program_start(p, NULL, "mlp", "--backend", "host", NULL);
+    terminal_await(t, "READY");
+    assert_int_equal(kill(terminal_worker(t), SIGKILL), 0);
+    assert_int_equal(terminal_await_exit(t), 1);
+    terminal_check_restored(t);
+    assert_true(terminal_has(t, "the program died: Killed"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_dies_before_it_ran_is_not_started_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_killed_worker_is_started_again_paused, begin, end),
+        cmocka_unit_test_setup_teardown(
+            after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
