@@ -27,9 +27,11 @@ char *tui_bench_effect(char *out, size_t size, const struct mgb_pressed_row *row
 enum tui_style tui_bench_effect_style(const struct mgb_pressed_row *row);
 /* All that is known of it, in a line: "x1.370 [1.366, 1.374] slower, of 2 segments; link -190 MB"; returns `out`. */
 char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row);
-/* The option's value in effect: "n/a" when it has no meaning, "auto" when it is not decided; returns `out`. */
+/* The option's value in effect, of the two short flags the place; "n/a" when it has no meaning; returns `out`. */
 char *tui_bench_value(char *out, size_t size, const struct mgb_facts *facts,
                       enum mgb_option_id option);
+/* Whether one of the lines shows it, in these or other words. */
+bool tui_bench_has_line(enum mgb_option_id option, const struct mgb_snapshot *snapshot);
 /* "+190MB", "-1.2GB"; "+0.19GiB", "-12MiB"; returns `out`. */
 char *tui_bench_traffic_change(char *out, size_t size, int64_t bytes);
 char *tui_bench_memory_change(char *out, size_t size, int64_t bytes);

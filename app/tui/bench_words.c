@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const struct bench_line lines[BENCH_LINES] = {
-    {"r", "weights at", MGB_OPTION_WEIGHTS_AT}, {"m", "towers meet", MGB_OPTION_MERGE_AT},
-    {"s", "strategy", MGB_OPTION_STRATEGY},     {"gG", "GPUs -/+", MGB_OPTION_GPUS},
-    {"bB", "batch -/+", MGB_OPTION_BATCH},      {"p", "peer access", MGB_OPTION_PEER_ACCESS}};
+    {"r", "weights at", MGB_OPTION_CPU_RELOCATION}, {"m", "towers meet", MGB_OPTION_CPU_MERGE},
+    {"s", "strategy", MGB_OPTION_STRATEGY},         {"gG", "GPUs -/+", MGB_OPTION_GPUS},
+    {"bB", "batch -/+", MGB_OPTION_BATCH},          {"p", "peer access", MGB_OPTION_PEER_ACCESS}};
 
 struct bench_line tui_bench_line(int line, const struct mgb_snapshot *snapshot)
 {
@@ -24,6 +24,16 @@ struct bench_line tui_bench_line(int line, const struct mgb_snapshot *snapshot)
         out.option = global ? MGB_OPTION_GLOBAL_BATCH : MGB_OPTION_BATCH;
     }
     return out;
+}
+
+bool tui_bench_has_line(enum mgb_option_id option, const struct mgb_snapshot *snapshot)
+{
+    for (int i = 0; i < BENCH_LINES; i++) {
+        enum mgb_option_id shown = tui_bench_line(i, snapshot).option;
+        if (shown == option || mgb_toggle_twin(shown) == option)
+            return true;
+    }
+    return false;
 }
 
 const struct mgb_pressed_row *tui_bench_row(const struct mgb_snapshot *snapshot,
@@ -173,8 +183,21 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
 char *tui_bench_value(char *out, size_t size, const struct mgb_facts *facts,
                       enum mgb_option_id option)
 {
-    const char *value = facts ? facts->options[option].effective : "-";
-    snprintf(out, size, "%s", *value ? tui_device_words(value) : "n/a");
+    const struct mgb_facts_option *options = facts ? facts->options : NULL;
+    enum mgb_option_kind kind = mgb_placement_options()[option].kind;
+    bool joins = options && *options[MGB_OPTION_JOIN_AT].effective;
+    enum mgb_option_id shown = option;
+    if (option == MGB_OPTION_CPU_RELOCATION)
+        shown = MGB_OPTION_WEIGHTS_AT;
+    else if (option == MGB_OPTION_CPU_MERGE)
+        shown = joins ? MGB_OPTION_JOIN_AT : MGB_OPTION_SUM_AT;
+    const char *value = options ? options[shown].effective : "-";
+    bool truth = shown == option && (kind == MGB_KIND_BOOL || kind == MGB_KIND_CHOICE);
+    snprintf(out, size, "%s",
+             !*value                                ? "n/a"
+             : truth && strcmp(value, "true") == 0  ? "on"
+             : truth && strcmp(value, "false") == 0 ? "off"
+                                                    : tui_device_words(value));
     return out;
 }
 

@@ -7,6 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "name=value", and what says the same in other words is taken back: both would contradict each other. */
+static void pair_write(char *out, size_t size, const struct mgb_option *option, const char *value,
+                       bool clears)
+{
+    enum mgb_option_id twin = mgb_toggle_twin(option->id);
+    if (clears && twin < MGB_OPTION_COUNT)
+        snprintf(out, size, "%s=%s %s=nil", option->name, value,
+                 mgb_placement_options()[twin].name);
+    else
+        snprintf(out, size, "%s=%s", option->name, value);
+}
+
+static bool is_given(const struct mgb_facts *facts, enum mgb_option_id option)
+{
+    return option < MGB_OPTION_COUNT && facts->asked.given >> option & 1;
+}
+
 /* The placement's option that a value is being typed for: the context of the question. */
 static void value_typed(void *context, struct tui_desk *desk, const char *text)
 {
@@ -14,7 +31,7 @@ static void value_typed(void *context, struct tui_desk *desk, const char *text)
     char pair[300];
     if (!text || !*text)
         return;
-    snprintf(pair, sizeof pair, "%s=%s", option->name, text);
+    pair_write(pair, sizeof pair, option, text, true);
     desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SET, .text = pair});
 }
 
@@ -49,7 +66,8 @@ static bool is_typed(enum mgb_option_kind kind)
            kind == MGB_KIND_DEVICE || kind == MGB_KIND_GPUS;
 }
 
-static void choice_toggle(struct tui_choice *out, const struct mgb_pressed_row *row)
+static void choice_toggle(struct tui_choice *out, const struct mgb_facts *facts,
+                          const struct mgb_pressed_row *row)
 {
     const struct mgb_option *option = &mgb_placement_options()[row->option];
     char known[320];
@@ -61,7 +79,8 @@ static void choice_toggle(struct tui_choice *out, const struct mgb_pressed_row *
         snprintf(out->label, sizeof out->label, "%-14s %.20s", option->name,
                  *row->now ? row->now : "n/a");
     snprintf(out->note, sizeof out->note, "%.119s", tui_bench_known(known, sizeof known, row));
-    snprintf(out->value, sizeof out->value, "%s=%s", option->name, row->value);
+    pair_write(out->value, sizeof out->value, option, row->value,
+               is_given(facts, mgb_toggle_twin(row->option)));
     out->disabled = refused || !*row->value;
 }
 
@@ -99,7 +118,7 @@ void tui_bench_options(const struct tui_scene *scene, struct tui_desk *desk)
         const struct mgb_option *option = &mgb_placement_options()[id];
         for (int i = 0; s->pressed && i < s->pressed->count; i++)
             if (s->pressed->rows[i].option == option->id)
-                choice_toggle(&choices[count++], &s->pressed->rows[i]);
+                choice_toggle(&choices[count++], s->facts, &s->pressed->rows[i]);
         if (is_typed(option->kind) || !s->pressed)
             choice_type(&choices[count++], s->facts, option);
     }
@@ -145,7 +164,7 @@ void tui_bench_what_if(const struct tui_scene *scene, struct tui_desk *desk)
         rows[i] = &pressed->rows[i];
     qsort(rows, (size_t)count, sizeof *rows, rows_compare);
     for (int i = 0; i < count; i++)
-        choice_toggle(&choices[i], rows[i]);
+        choice_toggle(&choices[i], scene->snapshot->facts, rows[i]);
     desk->menu(desk,
                pressed->complete ? "WHAT IF  * measured, time an example; else the plan's bytes"
                                  : "WHAT IF  * measured, else the plan's bytes; still finding out",

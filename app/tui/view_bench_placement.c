@@ -29,9 +29,33 @@ static struct tui_rect cut(struct tui_rect row, int from, int to)
     return row;
 }
 
+static bool is_set(const struct tui_scene *scene, enum mgb_option_id option)
+{
+    return option < MGB_OPTION_COUNT && scene->pending && scene->pending->options >> option & 1;
+}
+
+/* It, or the place that it is short for. */
 static bool is_pending(const struct tui_scene *scene, enum mgb_option_id option)
 {
-    return scene->pending && scene->pending->options >> option & 1;
+    return is_set(scene, option) || is_set(scene, mgb_toggle_twin(option));
+}
+
+/* The value on its way, in the words that the line has for it. */
+static const char *pending_words(const struct tui_scene *scene, enum mgb_option_id option,
+                                 const struct mgb_pressed_row *row)
+{
+    enum mgb_option_id twin = mgb_toggle_twin(option);
+    const char *value = scene->pending->value[option];
+    bool flag = option == MGB_OPTION_CPU_RELOCATION || option == MGB_OPTION_CPU_MERGE;
+    if (is_set(scene, twin) && *scene->pending->value[twin])
+        return tui_device_words(scene->pending->value[twin]);
+    if (!is_set(scene, option) || !*value)
+        return "default";
+    if (row && *row->next && strcmp(row->value, value) == 0)
+        return row->next;
+    if (flag)
+        return strcmp(value, "true") == 0 ? "cpu:0" : "gpu:0";
+    return tui_device_words(value);
 }
 
 /* What stands after the value in force: the next one and its effect, or what is on its way. */
@@ -41,8 +65,7 @@ static void next_draw(struct tui_canvas *canvas, struct tui_rect part,
 {
     char effect[32];
     if (is_pending(scene, option)) {
-        const char *value = scene->pending->value[option];
-        tui_put(canvas, part, 0, 0, TUI_WARN, *value ? tui_device_words(value) : "default");
+        tui_put(canvas, part, 0, 0, TUI_WARN, pending_words(scene, option, row));
         tui_put_right(canvas, part, 0, part.columns, TUI_WARN, "pending");
         return;
     }
@@ -125,10 +148,7 @@ static void more_draw(struct tui_canvas *canvas, struct tui_rect row, const stru
     x = tui_put(canvas, row, 0, at.name, TUI_PLAIN, "more...");
     x = at.now;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
-        bool above = false;
-        for (int k = 0; k < BENCH_LINES; k++)
-            above |= tui_bench_line(k, scene->snapshot).option == (enum mgb_option_id)i;
-        if (above || !is_pending(scene, i))
+        if (tui_bench_has_line(i, scene->snapshot) || !is_set(scene, i))
             continue;
         const char *value = scene->pending->value[i];
         x = tui_print(canvas, row, 0, x, TUI_WARN, "%s=%s pending ",
@@ -165,10 +185,7 @@ static void others_draw(struct tui_canvas *canvas, struct tui_rect area, int y,
     const struct mgb_snapshot *s = scene->snapshot;
     for (int i = 0; s->pressed && i < s->pressed->count && y < area.rows; i++) {
         const struct mgb_pressed_row *row = &s->pressed->rows[i];
-        bool above = row->direction < 0;
-        for (int k = 0; k < BENCH_LINES; k++)
-            above |= tui_bench_line(k, s).option == row->option;
-        if (!above)
+        if (row->direction > 0 && !tui_bench_has_line(row->option, s))
             other_draw(canvas, tui_rect_row(area, y++), scene, row);
     }
 }

@@ -40,11 +40,13 @@ static void toggles_fill(struct mgb_pressed *p, int gpus)
     snprintf(now, sizeof now, "%d", gpus);
     snprintf(fewer, sizeof fewer, "%d", gpus - 1);
     struct mgb_pressed_row *row =
-        row_add(p, MGB_OPTION_WEIGHTS_AT, 1, "cpu:0", "gpu:0", MGB_PRESSED_MEASURED);
+        row_add(p, MGB_OPTION_CPU_RELOCATION, 1, "cpu:0", "gpu:0", MGB_PRESSED_MEASURED);
     row_measure(row, 1.37, "slower");
     row_plan(row, -190000000, 203423744, -204472320);
-    row = row_add(p, MGB_OPTION_MERGE_AT, 1, "cpu:0", "gpu:0", MGB_PRESSED_PLANNED);
+    row = row_add(p, MGB_OPTION_CPU_MERGE, 1, "cpu:0", "gpu:0", MGB_PRESSED_PLANNED);
     row_plan(row, 190000000, 31457280, -31457280);
+    for (int i = 0; i < 2; i++)
+        snprintf(p->rows[i].value, sizeof p->rows[i].value, "false");
     row = row_add(p, MGB_OPTION_STRATEGY, 1, "outputs", "gradients", MGB_PRESSED_MEASURED);
     row_measure(row, .981, "faster");
     row = row_add(p, MGB_OPTION_GPUS, -1, now, fewer, MGB_PRESSED_MEASURED);

@@ -216,12 +216,14 @@ static void what_is_asked_for_is_pending_until_it_is_in_force(void **state)
     struct fixture *f = bench_make(4);
     assert_shows_not("pending");
     pending.options = UINT64_C(1) << MGB_OPTION_WEIGHTS_AT | UINT64_C(1) << MGB_OPTION_BATCH |
-                      UINT64_C(1) << MGB_OPTION_RECOMPUTE | UINT64_C(1) << MGB_OPTION_MERGE_AT;
+                      UINT64_C(1) << MGB_OPTION_RECOMPUTE | UINT64_C(1) << MGB_OPTION_CPU_MERGE;
     snprintf(pending.value[MGB_OPTION_WEIGHTS_AT], 64, "/gpu:1");
     snprintf(pending.value[MGB_OPTION_BATCH], 64, "128");
     snprintf(pending.value[MGB_OPTION_RECOMPUTE], 64, "block");
     assert_shows("r  weights at  cpu:0     gpu:1         pending|");
     assert_shows("m  towers meet cpu:0     default       pending|");
+    snprintf(pending.value[MGB_OPTION_CPU_MERGE], 64, "false");
+    assert_shows("m  towers meet cpu:0     gpu:0         pending|");
     assert_shows("batch/GPU   32        128           pending|");
     assert_shows("recompute=block pending");
     fixture_free(f);
@@ -375,11 +377,13 @@ static void keys_that_toggle_ask_for_it(void **state)
         enum tui_action action;
         enum mgb_option_id option;
         int direction;
-    } keys[] = {
-        {TUI_ACT_WEIGHTS, MGB_OPTION_WEIGHTS_AT, 1},   {TUI_ACT_MERGE, MGB_OPTION_MERGE_AT, 1},
-        {TUI_ACT_STRATEGY, MGB_OPTION_STRATEGY, 1},    {TUI_ACT_FEWER_GPUS, MGB_OPTION_GPUS, -1},
-        {TUI_ACT_SMALLER_BATCH, MGB_OPTION_BATCH, -1}, {TUI_ACT_LARGER_BATCH, MGB_OPTION_BATCH, 1},
-        {TUI_ACT_PEER, MGB_OPTION_PEER_ACCESS, 1}};
+    } keys[] = {{TUI_ACT_WEIGHTS, MGB_OPTION_CPU_RELOCATION, 1},
+                {TUI_ACT_MERGE, MGB_OPTION_CPU_MERGE, 1},
+                {TUI_ACT_STRATEGY, MGB_OPTION_STRATEGY, 1},
+                {TUI_ACT_FEWER_GPUS, MGB_OPTION_GPUS, -1},
+                {TUI_ACT_SMALLER_BATCH, MGB_OPTION_BATCH, -1},
+                {TUI_ACT_LARGER_BATCH, MGB_OPTION_BATCH, 1},
+                {TUI_ACT_PEER, MGB_OPTION_PEER_ACCESS, 1}};
     struct fixture *f = bench_make(4);
     struct fixture_desk desk;
     fixture_desk_init(&desk);
@@ -466,6 +470,9 @@ static void the_menu_of_options_sets_what_is_chosen(void **state)
     fixture_desk_answer(&desk, desk.choices[wire].value);
     assert_int_equal(desk.wish.kind, MGB_WISH_SET);
     assert_string_equal(desk.wish_text, "wire_type=f16");
+    int weights =
+        choice_find(&desk, "cpu_relocation"); /* weights_at is given, and would contradict it */
+    assert_string_equal(desk.choices[weights].value, "cpu_relocation=false weights_at=nil");
     int parked = choice_find(&desk, "allreduce");
     assert_true(parked >= 0 && desk.choices[parked].disabled);
     assert_string_equal(desk.choices[parked].note, "n/a under outputs");
