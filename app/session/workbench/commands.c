@@ -148,29 +148,40 @@ static enum mgb_status resume_read(struct mgb_workbench *bench, struct mgb_place
     return status;
 }
 
-void mgb_bench_start(struct mgb_workbench *bench)
+void mgb_bench_prepare(struct mgb_workbench *bench)
 {
     struct mgb_placement asked = bench->asked;
-    bool resumed = bench->options.resume && *bench->options.resume &&
-                   resume_read(bench, &asked) == MGB_OK;
-    if (bench->options.resume && *bench->options.resume && !resumed)
-        mgb_bench_complain(bench, mgb_message_get());
-    if (!resumed) {
+    const char *point = bench->options.resume;
+    if (point && *point) {
+        bench->resumed = resume_read(bench, &asked) == MGB_OK;
+        if (!bench->resumed)
+            mgb_bench_complain(bench, mgb_message_get());
+    }
+    if (!bench->resumed) {
         asked = bench->asked;
         words_read(bench, &asked);
     }
-    enum mgb_status status = resumed ? MGB_OK : start_words(bench);
-    bench->asked = asked;
-    if (status == MGB_OK && (bench->model || resumed))
+    bench->asked = bench->wanted = bench->in_force = asked;
+    bench->starting = bench->resumed || bench->model;
+}
+
+void mgb_bench_start(struct mgb_workbench *bench)
+{
+    struct mgb_placement asked = bench->asked;
+    enum mgb_status status = bench->resumed ? MGB_OK : start_words(bench);
+    if (status == MGB_OK && (bench->resumed || bench->model))
         status = placement_look(bench, &asked);
     if (status != MGB_OK)
         mgb_bench_complain(bench, mgb_message_get());
     else if (bench->offered.facts)
         offered_take(bench, &asked);
-    if (resumed && status == MGB_OK)
+    if (bench->resumed && status == MGB_OK)
         mgb_bench_say(bench, MGB_LINE_NOTE,
                       "the session before ended by a fault: ready to begin it anew");
-    mgb_bench_in_force(bench, NULL);
+    mgb_bench_publish(bench);
+    pthread_mutex_lock(&bench->lock);
+    bench->starting = false;
+    pthread_mutex_unlock(&bench->lock);
 }
 
 static void open_note(struct mgb_workbench *bench)

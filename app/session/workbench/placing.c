@@ -118,7 +118,6 @@ static bool one_set(struct mgb_workbench *bench, const struct mgb_queued *wish)
 
 static void changed_tell(struct mgb_workbench *bench, int segment)
 {
-    bench->draft->message[0] = '\0';
     if (!bench->session)
         mgb_bench_say(bench, MGB_LINE_NOTE, "ready: %s", bench->draft->now.title);
     else if (bench->segment != segment)
@@ -155,6 +154,8 @@ void mgb_bench_place(struct mgb_workbench *bench, struct mgb_queued *wishes)
     if (bench->session)
         bench->state = before;
     bench->draft->doing[0] = '\0';
+    if (well)
+        bench->draft->message[0] = '\0';
     if (well || bench->segment != segment)
         changed_tell(bench, segment);
     mgb_bench_in_force(bench, NULL);

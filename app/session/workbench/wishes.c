@@ -33,7 +33,9 @@ static const char *assignment_value(const struct mgb_placement *placement, char 
                                     enum mgb_option_id id)
 {
     mgb_placement_get_text(out, size, placement, id);
-    return *out ? out : "nil";
+    if (!*out)
+        snprintf(out, size, "nil");
+    return out;
 }
 
 static void assignment_add(struct mgb_queued *wish, enum mgb_option_id option, const char *value)
@@ -68,7 +70,8 @@ static enum mgb_status toggle_read(struct mgb_workbench *bench, struct mgb_queue
     char value[512], reason[240];
     const struct mgb_facts *facts = bench->snapshot ? bench->snapshot->facts : NULL;
     if (!facts)
-        return mgb_fail(MGB_INVALID, "there is no model yet: choose one first");
+        return mgb_fail(MGB_INVALID, bench->starting ? "the model is being built"
+                                                     : "there is no model yet: choose one first");
     if (wish->option >= MGB_OPTION_COUNT)
         return mgb_fail(MGB_INVALID, "there is no such option");
     if (!mgb_toggle_next(value, sizeof value, reason, sizeof reason, wish->option, wish->direction,
@@ -155,7 +158,7 @@ static enum mgb_status placement_read(struct mgb_workbench *bench, struct mgb_qu
 
 static enum mgb_status wish_check(const struct mgb_workbench *bench, const struct mgb_wish *wish)
 {
-    bool has_model = bench->snapshot && bench->snapshot->facts;
+    bool has_model = bench->starting || (bench->snapshot && bench->snapshot->facts);
     const char *text = wish->text ? wish->text : "";
     if (bench->options.readonly && wish->kind != MGB_WISH_PAUSE && wish->kind != MGB_WISH_STOP)
         return mgb_fail(MGB_INVALID,
