@@ -91,8 +91,11 @@ static char lower(char c)
 
 static bool has_word(const char *text, const char *word, size_t length)
 {
+    char first = lower(word[0]);
     for (; *text; text++) {
         size_t same = 0;
+        if (lower(*text) != first)
+            continue;
         while (same < length && text[same] && lower(text[same]) == lower(word[same]))
             same++;
         if (same == length)
@@ -101,16 +104,23 @@ static bool has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
-bool tui_filter_passes(const char *filter, const char *text)
+bool tui_filter_finds(const char *filter, const char *const *texts, size_t count)
 {
     for (const char *word = filter; *word;) {
-        size_t length = strcspn(word, " \t");
-        if (length && !has_word(text, word, length))
+        size_t length = strcspn(word, " \t"), i = 0;
+        while (length && i < count && !has_word(texts[i], word, length))
+            i++;
+        if (length && i == count)
             return false;
         word += length;
         word += strspn(word, " \t");
     }
     return true;
+}
+
+bool tui_filter_passes(const char *filter, const char *text)
+{
+    return tui_filter_finds(filter, &text, 1);
 }
 
 static int table_least(const struct tui_table *table, const struct tui_column *columns)

@@ -6,6 +6,8 @@
 #include "app/tui/action.h"
 #include "app/tui/canvas.h"
 
+#include <stddef.h>
+
 struct tui_list {
     int count, top, at; /* rows; the first that is shown; the one in hand, -1: none */
     int fits;           /* rows on the screen when last drawn */
@@ -27,6 +29,8 @@ void tui_list_mark(const struct tui_list *list, struct tui_canvas *canvas, struc
 
 /* Does `text` have all words of `filter`, in any case of ASCII letters? "" passes everything. */
 bool tui_filter_passes(const char *filter, const char *text);
+/* The same of several texts: each word must be in one of them. */
+bool tui_filter_finds(const char *filter, const char *const *texts, size_t count);
 
 /* A table: columns by what they are worth when there is little room. */
 struct tui_column {

@@ -37,10 +37,12 @@ void tui_timeline_name(char *out, size_t size, const struct mgb_facts *facts,
                  queue.collective ? " all" : "");
 }
 
+/* A task that names its own device as the source moves nothing between devices. */
 static struct timeline_queue queue_of(const struct mgb_bench_task *task)
 {
-    return (struct timeline_queue){task->device, task->from,
-                                   task->from < 0 && strcmp(task->kind, "allreduce") == 0};
+    bool link = task->from >= 0 && task->from != task->device;
+    return (struct timeline_queue){task->device, link ? task->from : -1,
+                                   !link && strcmp(task->kind, "allreduce") == 0};
 }
 
 /* Compute queues first, then collectives, then links: what computes is seen even where few rows are there. */

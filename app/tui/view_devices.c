@@ -38,19 +38,18 @@ static void section_end(struct devices_state *state, int rule)
 
 static bool device_passes(const struct mgb_facts_device *device, const char *filter)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s %s %s %s %s", device->name, tui_class_words(device->class),
-             device->label, device->uuid, device->pci);
-    return tui_filter_passes(filter, text);
+    const char *const texts[] = {device->name, tui_class_words(device->class), device->label,
+                                 device->uuid, device->pci};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 static bool link_passes(const struct mgb_facts *facts, const struct mgb_facts_link *link,
                         const char *filter)
 {
-    char text[160];
-    snprintf(text, sizeof text, "%s -> %s %s", tui_device_at(facts, link->from),
-             tui_device_at(facts, link->to), tui_devices_peer_words(facts, link));
-    return (link->bytes > 0 || link->there) && tui_filter_passes(filter, text);
+    const char *const texts[] = {tui_device_at(facts, link->from), tui_device_at(facts, link->to),
+                                 tui_devices_peer_words(facts, link), "->"};
+    return (link->bytes > 0 || link->there) &&
+           tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 static void lines_make(struct devices_state *state, const struct tui_scene *scene)

@@ -63,17 +63,15 @@ static void entry_add(struct help_state *state, struct help_line line, const cha
 
 static bool action_passes(enum tui_action action, const char *filter)
 {
-    char text[256], keys[64];
-    action_keys(keys, sizeof keys, action);
-    snprintf(text, sizeof text, "%s %s %s", keys, tui_actions[action].name, action_help(action));
-    return tui_filter_passes(filter, text);
+    const struct tui_action_info *info = &tui_actions[action];
+    const char *const texts[] = {info->key, info->other, info->name, action_help(action)};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 static bool word_passes(const struct tui_help_word *word, const char *filter)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s %s", word->word, word->text);
-    return tui_filter_passes(filter, text);
+    const char *const texts[] = {word->word, word->text};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 /* A heading under which nothing passes goes. */

@@ -66,11 +66,8 @@ static bool line_passes(const struct tui_log_line *line, const char *filter)
                                         [MGB_LINE_WARNING] = "warning",
                                         [MGB_LINE_FAULT] = "fault",
                                         [MGB_LINE_OUTPUT] = "output"};
-    char text[1024];
-    if (!*filter)
-        return true;
-    snprintf(text, sizeof text, "%s %s", kinds[line->kind], line->text ? line->text : "");
-    return tui_filter_passes(filter, text);
+    const char *const texts[] = {line->text ? line->text : "", kinds[line->kind]};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 /* The row of a line that was in hand, or of the next one that is still there and passes. */

@@ -34,20 +34,26 @@ struct plan_state {
     struct tui_rect rows; /* where the list was drawn */
 };
 
+static bool is_link(const struct mgb_facts_task *task)
+{
+    return task->from >= 0 && task->from != task->device;
+}
+
 static bool is_collective(const struct mgb_facts_task *task)
 {
-    return task->copy_queue && task->from < 0;
+    return task->copy_queue && !is_link(task);
 }
 
 static struct timeline_queue queue_of(const struct mgb_facts_task *task)
 {
-    return (struct timeline_queue){task->device, task->from, is_collective(task)};
+    return (struct timeline_queue){task->device, is_link(task) ? task->from : -1,
+                                   is_collective(task)};
 }
 
 static void queue_write(char *out, size_t size, const struct mgb_facts *facts,
                         const struct mgb_facts_task *task)
 {
-    if (task->from >= 0)
+    if (is_link(task))
         snprintf(out, size, "from %s", tui_device_at(facts, task->from));
     else
         snprintf(out, size, "%s", is_collective(task) ? "collective" : "compute");
@@ -56,13 +62,17 @@ static void queue_write(char *out, size_t size, const struct mgb_facts *facts,
 static bool passes(const struct mgb_facts *facts, const struct mgb_facts_task *task,
                    const char *filter)
 {
-    char text[512], queue[64];
     if (!*filter)
         return true;
-    queue_write(queue, sizeof queue, facts, task);
-    snprintf(text, sizeof text, "%s %s %s %s %s", tui_device_at(facts, task->device), queue,
-             task->kind, mgb_phase_name(task->phase), task->name);
-    return tui_filter_passes(filter, text);
+    const char *const texts[] = {tui_device_at(facts, task->device),
+                                 task->kind,
+                                 mgb_phase_name(task->phase),
+                                 task->name,
+                                 is_collective(task) ? "collective"
+                                 : is_link(task)     ? "from"
+                                                     : "compute",
+                                 is_link(task) ? tui_device_at(facts, task->from) : ""};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 static bool state_reserve(struct plan_state *state, const struct mgb_facts *facts)
@@ -90,10 +100,9 @@ enum key { KEY_FROM, KEY_DEVICE, KEY_KIND };
 
 static int key_of(const struct mgb_facts *facts, const struct mgb_facts_task *task, enum key key)
 {
-    int value = key == KEY_FROM     ? task->from
-                : key == KEY_DEVICE ? task->device
-                : task->from >= 0   ? 2
-                                    : is_collective(task);
+    struct timeline_queue queue = queue_of(task);
+    int kind = queue.from >= 0 ? 2 : queue.collective ? 1 : 0;
+    int value = key == KEY_FROM ? queue.from : key == KEY_DEVICE ? queue.device : kind;
     return value < 0 ? 0 : value > facts->device_count + 2 ? facts->device_count + 2 : value;
 }
 
@@ -239,7 +248,7 @@ static void times_print(FILE *out, const struct mgb_bench_traced *traced,
     int count = 0;
     for (int i = 0; i < traced->count; i++) {
         const struct mgb_bench_task *timed = &traced->at[i];
-        if (timed->device != task->device || timed->from != task->from ||
+        if (timed->device != task->device || (is_link(task) && timed->from != task->from) ||
             timed->phase != task->phase || strcmp(timed->name, task->name) != 0)
             continue;
         double ms = (double)(timed->end_ns - timed->begin_ns) / 1e6;

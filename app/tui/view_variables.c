@@ -68,12 +68,9 @@ static int compare(const void *a, const void *b, void *context)
 static bool passes(const struct mgb_facts *facts, const struct mgb_facts_variable *variable,
                    const char *filter)
 {
-    char text[512];
-    if (!*filter)
-        return true;
-    snprintf(text, sizeof text, "%s %s %s %s", tui_device_at(facts, variable->device),
-             variable->role, variable->shape, variable->name);
-    return tui_filter_passes(filter, text);
+    const char *const texts[] = {variable->name, tui_device_at(facts, variable->device),
+                                 variable->role, variable->shape};
+    return tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
 static void order_turn(int *order, int count)

@@ -91,6 +91,17 @@ static void filter_wants_every_word_in_any_case(void **state)
     assert_false(tui_filter_passes("\xc3\x84", "b\xc3\xa4r"));
 }
 
+static void words_may_stand_in_different_texts(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"conv_1/kernel", "gpu:0", ""};
+    assert_true(tui_filter_finds("gpu kernel", texts, 3));
+    assert_true(tui_filter_finds("", texts, 0));
+    assert_false(tui_filter_finds("kernelgpu", texts, 3));
+    assert_false(tui_filter_finds("gpu:1 kernel", texts, 3));
+    assert_false(tui_filter_finds("x", texts, 0));
+}
+
 static const struct tui_column columns[] = {
     {"name", 5, 0, false, 9}, {"bytes", 4, 8, true, 5}, {"note", 6, 6, false, 1}};
 
@@ -183,6 +194,7 @@ int main(void)
         cmocka_unit_test(list_leaves_other_actions_alone),
         cmocka_unit_test(click_takes_the_row_under_it),
         cmocka_unit_test(filter_wants_every_word_in_any_case),
+        cmocka_unit_test(words_may_stand_in_different_texts),
         cmocka_unit_test(least_worth_column_goes_first),
         cmocka_unit_test(columns_lie_beside_each_other_and_inside),
         cmocka_unit_test(text_that_is_cut_says_so),
