@@ -200,16 +200,35 @@ static void link_detail(struct tui_canvas *canvas, struct tui_rect area,
               link->there ? "" : "; the machine's description has no such link");
 }
 
+/* Whether the device reached what was planned for it. */
+static void gap_write(char *out, size_t size, const struct tui_scene *scene,
+                      const struct mgb_facts_device *device)
+{
+    const struct mgb_bench_memory *memory = tui_devices_memory(scene->snapshot, device->name);
+    char bytes[32];
+    *out = '\0';
+    if (!memory || memory->peak < 0 || !device->used)
+        return;
+    int64_t gap = memory->peak - device->planned_bytes;
+    if (gap == 0)
+        snprintf(out, size, "peak* as planned");
+    else
+        snprintf(out, size, "peak* %s %s the plan",
+                 tui_bytes(bytes, sizeof bytes, gap < 0 ? -gap : gap), gap < 0 ? "under" : "over");
+}
+
 void tui_devices_detail(struct tui_canvas *canvas, struct tui_rect area,
                         const struct devices_line *line, const struct tui_scene *scene)
 {
     const struct mgb_facts *facts = scene->snapshot->facts;
-    char name[96];
-    if (line->kind == DEVICES_LINK)
+    char name[96], gap[64] = "";
+    if (line->kind == DEVICES_LINK) {
         link_name(name, sizeof name, facts, &facts->links[line->index]);
-    else
+    } else {
         snprintf(name, sizeof name, "%s", tui_device_at(facts, line->index));
-    tui_rule(canvas, area, 0, name, NULL);
+        gap_write(gap, sizeof gap, scene, &facts->devices[line->index]);
+    }
+    tui_rule(canvas, area, 0, name, gap);
     if (line->kind == DEVICES_LINK)
         link_detail(canvas, area, &facts->links[line->index], scene);
     else

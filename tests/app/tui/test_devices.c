@@ -82,6 +82,24 @@ static void devices_show_what_they_are_and_hold(void **state)
     bench_done(&bench);
 }
 
+static void gap_between_plan_and_peak_is_told(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 2);
+    struct mgb_bench_memory *memory = &bench.fixture->snapshot.now.memory[0];
+    line_has(&bench, 30, "-- cpu:0 ", "peak* as planned");
+    memory->peak -= 3 << 20;
+    line_has(&bench, 30, "-- cpu:0 ", "peak* 3.0 MiB under the plan");
+    memory->peak += 4 << 20;
+    line_has(&bench, 30, "-- cpu:0 ", "peak* 1.0 MiB over the plan");
+    memory->peak = -1;
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 30, 100);
+    assert_null(strstr(text, "the plan"));
+    free(text);
+    bench_done(&bench);
+}
+
 static void bar_shows_categories_against_the_capacity(void **state)
 {
     (void)state;
@@ -237,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_the_sums_of_the_facts),
         cmocka_unit_test(devices_show_what_they_are_and_hold),
+        cmocka_unit_test(gap_between_plan_and_peak_is_told),
         cmocka_unit_test(bar_shows_categories_against_the_capacity),
         cmocka_unit_test(links_tell_share_peak_latency_and_use),
         cmocka_unit_test(peers_are_told_in_words),
