@@ -64,7 +64,7 @@ static bool can_compare(const struct tui_canvas *canvas)
 
 void tui_terminal_show(const struct tui_canvas *canvas, int cursor_y, int cursor_x)
 {
-    if (!tui_terminal.screen)
+    if (!tui_terminal.screen || tui_terminal_is_rescued())
         return;
     bool compare = can_compare(canvas);
     bool remember = tui_terminal.shown.rows == canvas->rows;

@@ -29,6 +29,8 @@ void tui_terminal_styles(bool color);
 /* terminal_rescue.c: remembers what tui_terminal_rescue needs; before the screen is started. */
 void tui_terminal_rescue_prepare(int in, int out);
 void tui_terminal_rescue_forget(void);
+/* Since then nothing may be drawn: the process is about to end. */
+bool tui_terminal_is_rescued(void);
 /* terminal_size.c: the size that the system tells; true: it is another one than before, and in force now. */
 bool tui_terminal_resized(void);
 

@@ -10,6 +10,7 @@ static struct termios saved;
 static char leave[256];
 static size_t leave_size;
 static volatile sig_atomic_t rescue_in = -1, rescue_out = -1; /* -1: nothing to rescue */
+static volatile sig_atomic_t rescued;
 
 /* Without the paddings "$<5>" that only terminals on slow lines need. */
 static void leave_add(const char *sequence)
@@ -38,6 +39,7 @@ void tui_terminal_rescue_prepare(int in, int out)
     leave_add(cursor_normal);
     leave_add("\r\n");
     del_curterm(cur_term);
+    rescued = 0;
     rescue_in = in;
     rescue_out = out;
 }
@@ -47,12 +49,18 @@ void tui_terminal_rescue_forget(void)
     rescue_in = rescue_out = -1;
 }
 
+bool tui_terminal_is_rescued(void)
+{
+    return rescued;
+}
+
 void tui_terminal_rescue(void)
 {
     int in = rescue_in, out = rescue_out;
     rescue_in = rescue_out = -1;
     if (in < 0)
         return;
+    rescued = 1;
     tcsetattr(in, TCSANOW, &saved);
     if (write(out, leave, leave_size) < 0)
         return; /* the terminal is gone: nothing left to restore */
