@@ -136,12 +136,43 @@ bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct
     return true;
 }
 
+/* Is the option among the "name=value" pairs? */
+static bool is_in(const char *pairs, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = pairs; (at = strstr(at, name)); at += length)
+        if ((at == pairs || at[-1] == ' ') && at[length] == '=')
+            return true;
+    return false;
+}
+
+/* What the run was not asked for goes back to what is not given, or the placement would be another one. */
+static void settings_take(const char *settings, struct tui_desk *desk)
+{
+    char pairs[2000];
+    size_t used = 0;
+    for (int i = 0; i < MGB_OPTION_COUNT; i++) {
+        const char *name = mgb_placement_options()[i].name;
+        if (!is_in(settings, name) && used + strlen(name) + 6 < sizeof pairs)
+            used += (size_t)snprintf(pairs + used, sizeof pairs - used, "%s=nil ", name);
+    }
+    settings += strspn(settings, " ");
+    if (used + strlen(settings) >= sizeof pairs) {
+        desk->say(desk, MGB_LINE_FAULT, "its placement is too long to be taken");
+        return;
+    }
+    strcpy(pairs + used, settings);
+    wish(desk, MGB_WISH_SET, pairs);
+}
+
 void tui_runs_use(const struct mgb_list_row *row, struct tui_desk *desk)
 {
-    wish(desk, MGB_WISH_MODEL, row->recipe && *row->recipe ? row->recipe : row->model);
-    if (row->settings && *row->settings)
-        wish(desk, MGB_WISH_SET, row->settings);
-    else if (!row->settings)
-        desk->say(desk, MGB_LINE_WARNING, "its placement is not known: the model alone is taken");
+    wish(desk, MGB_WISH_MODEL, row->recipe ? row->recipe : row->model);
+    if (row->settings)
+        settings_take(row->settings, desk);
+    if (!row->recipe || !row->settings)
+        desk->say(desk, MGB_LINE_WARNING,
+                  row->settings ? "its model has options that no line can say: without them"
+                             : "its placement is not known: the model alone is taken");
     desk->go(desk, TUI_ON_BENCH);
 }

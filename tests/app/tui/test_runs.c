@@ -260,7 +260,17 @@ static void its_model_and_placement_are_taken_to_the_bench(void **state)
     act(TUI_ACT_USE);
     assert_int_equal(s.desk.asked, 2);
     assert_int_equal(s.desk.wish.kind, MGB_WISH_SET);
-    assert_string_equal(s.desk.wish_text, "gpus=2 batch=64");
+    struct mgb_placement placement;
+    char pair[64], text[64];
+    int length = 0;
+    mgb_placement_init(&placement);
+    assert_ok(mgb_placement_set(&placement, "strategy", "allreduce"));
+    assert_ok(mgb_placement_set(&placement, "global_batch", "7"));
+    for (const char *at = s.desk.wish_text;
+         sscanf(at, " %63[^= ]=%63[^ ]%n", pair, text, &length) == 2; at += length)
+        assert_ok(mgb_placement_set(&placement, pair, text));
+    assert_int_equal(placement.given, 1 << MGB_OPTION_GPUS | 1 << MGB_OPTION_BATCH);
+    assert_int_equal(placement.batch, 64);
     assert_int_equal(s.desk.place, TUI_ON_BENCH);
     rows[0].settings = NULL;
     act(TUI_ACT_USE);
