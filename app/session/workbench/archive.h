@@ -1,5 +1,5 @@
-/* The results database for a screen: lists of runs, edits of them, on a thread of its own with a connection of its own, so
- * that neither keys nor steps wait for a disk. */
+/* The results database for a screen: lists of runs, on a thread of its own with a connection of its own, so that neither
+ * keys nor steps wait for a disk. Edits are commands of mgbench. */
 #ifndef APP_SESSION_WORKBENCH_ARCHIVE_H
 #define APP_SESSION_WORKBENCH_ARCHIVE_H
 
@@ -29,22 +29,26 @@ enum mgb_list_column { /* what can be sorted by, and shown */
 struct mgb_list_request {
     const char *
         filter; /* words that all must occur (model, placement, tags, notes, outcome), or name=value, name<value, name>value
-                           over columns of run_summary; NULL, "": everything */
+                           over columns of run_summary (!=, <=, >= too; run, batch, step_ms, rate, placement,
+                           tag and note are short names; at most 127 bytes); NULL, "": everything */
     enum mgb_list_column sort;
     bool ascending;
     int64_t first; /* rows left out */
     int most;
 };
 
-struct mgb_list_row { /* a segment; texts are owned by the list */
+struct mgb_list_row { /* a segment, or (0) a run that has none; texts are owned by the list */
     int64_t run, segment;
     int number;                                                                    /* of the run */
     const char *started, *model, *backend, *outcome, *placement, *tags, *baseline; /* "" : none */
     const char *recipe,
         *settings; /* as MGB_WISH_MODEL and MGB_WISH_SET take them: what USE asks for; NULL: not known */
+    /* started: local time, "2026-11-30 16:20:00"; placement: as mgbench runs has it, "gpu0>cpu0"; baseline: what the segment
+       is pinned as; settings: "gpus=2 batch=32" */
     bool simulated;
     int64_t gpus, batch_per_gpu, steps, peak_bytes; /* -1: not known */
-    double step_ms, low_ms, high_ms, rate;          /* NaN: not known */
+    double step_ms, low_ms, high_ms,
+        rate;     /* NaN: not known; of a segment that runs: so far, without an interval */
     double ratio; /* to the pinned baseline of its model: time an example; NaN: there is none */
 };
 
@@ -62,8 +66,8 @@ struct mgb_list {
     void *memory;
 };
 
-/* Opens nothing yet: the file may appear later. `changed` is called from the archive's thread and must not block; `readonly`
- * refuses edits. */
+/* Opens nothing yet: the file is looked for, and looked for anew where it went or was replaced, at every request. `changed`
+ * is called from the archive's thread and must not block. Nothing is written here, so that `readonly` changes nothing. */
 enum mgb_status mgb_archive_open(struct mgb_archive **out, const char *path, bool readonly,
                                  void (*changed)(void *context), void *context);
 void mgb_archive_close(struct mgb_archive *archive); /* NULL is allowed; ends a query in progress */

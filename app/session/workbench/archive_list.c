@@ -47,7 +47,36 @@ enum {
     HIGH_MS,
     RATE,
     RATIO,
+    SETTINGS,
+    RECIPE,
 };
+
+/* Options as asked, a blank before each. */
+#define ASKED(name) " || coalesce(' " name "=' || s.asked_" name ", '')"
+#define SWITCHED(name)                                                                             \
+    " || CASE s.asked_" name " WHEN 1 THEN ' " name "=true' WHEN 0 THEN ' " name                   \
+    "=false' ELSE '' END"
+/* clang-format off */
+#define ASKED_ALL \
+    "ltrim(coalesce(' gpus=' || replace(replace(s.asked_gpu_list, '\"', ''), '/gpu:', '')," \
+    "  ' gpus=' || s.asked_gpus, '') || coalesce(' batch=' || s.asked_batch_per_gpu, '')" \
+    "  || coalesce(' gpu_memory=' || s.asked_gpu_memory_bytes, '')" \
+    ASKED("global_batch") SWITCHED("cpu_relocation") SWITCHED("cpu_merge") ASKED("strategy") \
+    ASKED("like") ASKED("weights_at") ASKED("merge_at") ASKED("join_at") ASKED("loss_at") \
+    ASKED("sum_at") ASKED("update_at") ASKED("relocation") ASKED("allreduce") ASKED("bucket_mib") \
+    SWITCHED("overlap") ASKED("wire_type") SWITCHED("staged") SWITCHED("stale") ASKED("peer_access") \
+    ASKED("pinned") ASKED("bn") ASKED("precision") ASKED("recompute") ASKED("graph") \
+    SWITCHED("logical") ASKED("threads") ASKED("hosts") ")"
+/* clang-format on */
+
+/* "resnet depth=152"; NULL for options that cannot be said that way. */
+#define RECIPE_SQL                                                                                 \
+    "CASE WHEN NOT json_valid(m.options) OR instr(m.name, ' ') THEN NULL"                          \
+    " WHEN EXISTS (SELECT 1 FROM json_each(m.options) WHERE type IN ('object', 'array', 'null')"   \
+    "  OR value GLOB '*[ \"]*') THEN NULL ELSE m.name || coalesce((SELECT group_concat(' ' || "    \
+    "key "                                                                                         \
+    " || '=' || CASE WHEN type IN ('true', 'false') THEN type ELSE value END, '')"                \
+    "  FROM json_each(m.options)), '') END"
 
 static const char shown_sql[] =
     " SELECT l.run, l.segment, (SELECT count(*) FROM segment WHERE run_id = l.run AND id <= "
@@ -58,7 +87,8 @@ static const char shown_sql[] =
     "  r.simulated, s.gpus, s.batch_per_gpu, t.timed_steps, " ARCHIVE_PEAK(
         "gpu") ","
                "  t.median_ns / 1e6, t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, " ARCHIVE_RATE ","
-               "  1.0 * t.median_ns / s.global_batch * b.global_batch / b.median_ns"
+               "  1.0 * t.median_ns / s.global_batch * b.global_batch / b.median_ns,"
+               "  " ASKED_ALL ", " RECIPE_SQL
                "  FROM line AS l CROSS JOIN run AS r ON r.id = l.run CROSS JOIN model AS m ON m.id "
                "= "
                "r.model_id"
@@ -144,11 +174,14 @@ static enum mgb_status row_take(void *context, const struct mgb_value *v, int co
                                  .high_ms = real_of(&v[HIGH_MS]),
                                  .rate = real_of(&v[RATE]),
                                  .ratio = real_of(&v[RATIO])};
-    const char **texts[] = {&row->started,   &row->model, &row->backend, &row->outcome,
-                            &row->placement, &row->tags,  &row->baseline};
-    static const int places[] = {STARTED, MODEL, BACKEND, OUTCOME, PLACEMENT, TAGS, BASELINE};
-    for (int i = 0; i < 7; i++)
+    const char **texts[] = {&row->started,   &row->model, &row->backend,  &row->outcome,
+                            &row->placement, &row->tags,  &row->baseline, &row->settings};
+    static const int places[] = {STARTED,   MODEL, BACKEND,  OUTCOME,
+                                 PLACEMENT, TAGS,  BASELINE, SETTINGS};
+    for (int i = 0; i < 8; i++)
         *texts[i] = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[places[i]]));
+    if (v[RECIPE].kind == MGB_VALUE_TEXT)
+        row->recipe = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[RECIPE]));
     return f->pool.failed ? mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted") : MGB_OK;
 }
 
