@@ -75,7 +75,7 @@ enum {
     " WHEN EXISTS (SELECT 1 FROM json_each(m.options) WHERE type IN ('object', 'array', 'null')"   \
     "  OR value GLOB '*[ \"]*') THEN NULL ELSE m.name || coalesce((SELECT group_concat(' ' || "    \
     "key "                                                                                         \
-    " || '=' || CASE WHEN type IN ('true', 'false') THEN type ELSE value END, '')"                \
+    " || '=' || CASE WHEN type IN ('true', 'false') THEN type ELSE value END, '')"                 \
     "  FROM json_each(m.options)), '') END"
 
 static const char shown_sql[] =
