@@ -3,6 +3,9 @@
 #include "app/session/workbench/live.h"
 #include "tests/app/session/workbench/placed.h"
 
+#include "app/session/hub.h"
+#include "db/trace.h"
+#include "tests/support/database.h"
 #include "tests/support/model.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -241,6 +244,93 @@ static void critical_path_of_a_traced_step_adds_up_to_its_wall_time(void **state
     mgb_graph_free(graph);
 }
 
+static void session_step(void *live, const struct mgb_step_result *result)
+{
+    mgb_live_step(live, result);
+}
+
+/* The path of the stored step, which a recorder and a reader had in their hands. */
+static void stored_check(const char *path, int64_t segment, const struct mgb_bench_traced *traced)
+{
+    struct mgb_reader *reader;
+    struct mgb_trace_step step;
+    struct mgb_critical_part *parts;
+    int64_t ns[MGB_PHASE_COUNT] = {0}, gap = 0;
+    int count;
+    assert_ok(mgb_reader_open(&reader, path));
+    assert_ok(
+        mgb_trace_load(&step, reader, segment, (struct mgb_trace_listed){.step = traced->step}));
+    assert_ok(mgb_trace_critical(&parts, &count, &step));
+    assert_int_equal(step.task_count, traced->count);
+    assert_int_equal(step.wall_ns, traced->wall_ns);
+    for (int i = 0; i < count; i++) {
+        int phase = 0;
+        while (parts[i].task >= 0 &&
+               strcmp(step.tasks[parts[i].task].phase, mgb_phase_name((enum mgb_phase)phase)) != 0)
+            phase++;
+        *(parts[i].task < 0 ? &gap : &ns[phase]) += parts[i].end_ns - parts[i].begin_ns;
+    }
+    assert_int_equal(gap, traced->critical_gap_ns);
+    for (int p = 0; p < MGB_PHASE_COUNT; p++)
+        assert_int_equal(ns[p], traced->critical_ns[p]);
+    free(parts);
+    mgb_trace_step_done(&step);
+    mgb_reader_close(reader);
+}
+
+/* A session of three steps that `live` watches; returns its segment. */
+static int64_t session_play(struct mgb_live *live, const char *path, const struct mgb_graph *graph,
+                            const char *strategy)
+{
+    struct mgb_hub *hub;
+    struct script_services services;
+    struct script_session *session;
+    struct script_figures figures;
+    struct script_losses losses;
+    struct mgb_hub_options options = {.database = path,
+                                      .program_version = "0.0.1",
+                                      .quiet_remarks = "crowded",
+                                      .stepped = session_step,
+                                      .context = live};
+    struct script_open_request request = {.graph = graph,
+                                          .model = "mnist_cnn",
+                                          .model_options = "{}",
+                                          .data = "",
+                                          .optimizer = training_sgd(0.1f, 0),
+                                          .seed = 1,
+                                          .backend = "host",
+                                          .warmup = 2};
+    const struct script_step_request steps = {.steps = 3};
+    mgb_placement_init(&request.placement);
+    placement_apply(&request.placement, "gpus=2 batch=2");
+    assert_ok(mgb_placement_set(&request.placement, "strategy", strategy));
+    assert_ok(mgb_hub_open(&hub, &options));
+    mgb_hub_services(&services, hub);
+    assert_ok(services.open(hub, &session, &request));
+    assert_ok(services.step(session, &figures, &losses, &steps));
+    services.close(session);
+    mgb_hub_close(hub);
+    return figures.segment_id;
+}
+
+static void critical_path_is_that_of_the_step_as_it_was_stored(void **state)
+{
+    static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
+    struct mgb_graph *graph = model_mnist_cnn();
+    struct mgb_live *live;
+    assert_ok(mgb_live_make(&live));
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        mgb_live_begin_run(live);
+        int64_t segment = session_play(live, *state, graph, strategies[i]);
+        const struct mgb_bench_traced *traced = mgb_live_traced(live);
+        assert_non_null(traced);
+        stored_check(*state, segment, traced);
+        mgb_shared_drop(traced);
+    }
+    mgb_live_free(live);
+    mgb_graph_free(graph);
+}
+
 /* ---- two threads ---- */
 
 struct watching {
@@ -294,6 +384,8 @@ int main(void)
         cmocka_unit_test(the_ring_keeps_the_newest_steps_oldest_first),
         cmocka_unit_test(warm_up_that_is_found_later_is_marked_in_its_segment_alone),
         cmocka_unit_test(critical_path_of_a_traced_step_adds_up_to_its_wall_time),
+        cmocka_unit_test_setup_teardown(critical_path_is_that_of_the_step_as_it_was_stored,
+                                        database_setup, database_teardown),
         cmocka_unit_test(steps_are_read_while_they_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
