@@ -114,8 +114,14 @@ void tui_devices_draw(struct tui_canvas *canvas, struct tui_rect row,
     const struct mgb_facts *facts = scene->snapshot->facts;
     struct tui_rect inner = tui_rect_inside(row, 0, 1);
     struct tui_table table;
+    char title[64];
     if (line->kind == DEVICES_RULE) {
         rule_draw(canvas, row, facts, line->index);
+        return;
+    }
+    if (line->kind == DEVICES_IDLE_RULE) {
+        snprintf(title, sizeof title, "DEVICES NOT USED %d", line->index);
+        tui_rule(canvas, row, 0, title, NULL);
         return;
     }
     if (line->kind != DEVICES_HEAD && line->kind != DEVICES_DEVICE) {

@@ -14,7 +14,9 @@ enum devices_kind {
     DEVICES_LINK,
     DEVICES_PEERS_RULE,
     DEVICES_PEERS_HEAD,
-    DEVICES_PEER /* a GPU that sends; receivers are columns */
+    DEVICES_PEER,      /* a GPU that sends; receivers are columns */
+    DEVICES_IDLE_RULE, /* of devices that the plan leaves alone; then of such links */
+    DEVICES_IDLE_LINKS_RULE
 };
 struct devices_line {
     enum devices_kind kind;
@@ -28,7 +30,7 @@ void tui_devices_draw(struct tui_canvas *canvas, struct tui_rect row,
 void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
                            const struct devices_line *line, const struct tui_scene *scene,
                            int left);
-/* All that is known of what a line is about, up to `rows` lines of text into `area`. */
+/* All that is known of what a line is about, with a rule, into `area` of 5 rows at least. */
 void tui_devices_detail(struct tui_canvas *canvas, struct tui_rect area,
                         const struct devices_line *line, const struct tui_scene *scene);
 

@@ -142,6 +142,9 @@ void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
         snprintf(right, sizeof right, "%s moved a step",
                  tui_bytes(bytes, sizeof bytes, tui_devices_traffic(facts)));
         tui_rule(canvas, row, 0, title, right);
+    } else if (line->kind == DEVICES_IDLE_LINKS_RULE) {
+        snprintf(title, sizeof title, "LINKS NOT USED %d", line->index);
+        tui_rule(canvas, row, 0, title, NULL);
     } else if (line->kind == DEVICES_LINKS_HEAD) {
         tui_table_head(&table, columns, canvas, inner, -1, true);
     } else if (line->kind == DEVICES_LINK) {

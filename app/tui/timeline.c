@@ -251,7 +251,7 @@ static void time_draw(struct drawing *drawing, struct tui_rect row)
 /* "path ms: backward 152.0 61%  forward 73.0 29%": the critical path, the largest first. Returns the column after it. */
 static int path_put(struct drawing *drawing, struct tui_rect row, bool words)
 {
-    enum { MUCH = 10 }; /* percent that are worth telling */
+    enum { MUCH = 10, LEAST_NS = 50000 }; /* percent that are worth telling; what is not "0.0" */
     const struct mgb_bench_traced *traced = drawing->traced;
     int64_t sum = traced->critical_gap_ns;
     bool told[MGB_PHASE_COUNT] = {false};
@@ -261,7 +261,7 @@ static int path_put(struct drawing *drawing, struct tui_rect row, bool words)
     for (int n = 0; n < MGB_PHASE_COUNT; n++) {
         int most = -1;
         for (int phase = 0; phase < MGB_PHASE_COUNT; phase++)
-            if (!told[phase] && traced->critical_ns[phase] > 0 &&
+            if (!told[phase] && traced->critical_ns[phase] >= LEAST_NS &&
                 (most < 0 || traced->critical_ns[phase] > traced->critical_ns[most]))
                 most = phase;
         if (most < 0)
@@ -276,7 +276,7 @@ static int path_put(struct drawing *drawing, struct tui_rect row, bool words)
         if (percent >= MUCH)
             x = tui_print(drawing->canvas, row, 0, x, tui_phase_style(phase), " %.0f%%", percent);
     }
-    if (traced->critical_gap_ns > 0)
+    if (traced->critical_gap_ns >= LEAST_NS)
         x = tui_print(drawing->canvas, row, 0, x + 2, TUI_DIM, "gaps %.1f",
                       (double)traced->critical_gap_ns / 1e6);
     return x;

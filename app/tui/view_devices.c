@@ -27,13 +27,14 @@ static void line_add(struct devices_state *state, enum devices_kind kind, int in
     state->lines[state->count++] = (struct devices_line){kind, index};
 }
 
-/* A heading learns how many lines came after it; one with none goes. */
-static void section_end(struct devices_state *state, int rule)
+/* The heading at `rule` learns how many lines came after it and `heads`; one with none goes. */
+static void section_end(struct devices_state *state, int rule, int heads)
 {
-    if (state->count <= rule + 2)
+    int lines = state->count - rule - heads;
+    if (lines <= 0)
         state->count = rule;
-    else if (rule < state->count)
-        state->lines[rule].index = state->count - rule - 2;
+    else
+        state->lines[rule].index = lines;
 }
 
 static bool device_passes(const struct mgb_facts_device *device, const char *filter)
@@ -52,36 +53,59 @@ static bool link_passes(const struct mgb_facts *facts, const struct mgb_facts_li
            tui_filter_finds(filter, texts, sizeof texts / sizeof *texts);
 }
 
-static void lines_make(struct devices_state *state, const struct tui_scene *scene)
+static void devices_add(struct devices_state *state, const struct tui_scene *scene, bool used)
 {
     const struct mgb_facts *facts = scene->snapshot->facts;
-    int gpus = 0, rule = 0;
-    state->count = 0;
-    if (!facts)
-        return;
-    line_add(state, DEVICES_RULE, 0);
-    line_add(state, DEVICES_HEAD, 0);
-    for (int i = 0; i < facts->device_count; i++) {
-        gpus += tui_device_is_gpu(&facts->devices[i]);
-        if (device_passes(&facts->devices[i], scene->filter))
+    int rule = state->count;
+    line_add(state, used ? DEVICES_RULE : DEVICES_IDLE_RULE, 0);
+    if (used)
+        line_add(state, DEVICES_HEAD, 0);
+    for (int i = 0; i < facts->device_count; i++)
+        if (facts->devices[i].used == used && device_passes(&facts->devices[i], scene->filter))
             line_add(state, DEVICES_DEVICE, i);
-    }
-    section_end(state, rule);
-    rule = state->count;
-    line_add(state, DEVICES_LINKS_RULE, 0);
-    line_add(state, DEVICES_LINKS_HEAD, 0);
+    section_end(state, rule, used ? 2 : 1);
+}
+
+static void links_add(struct devices_state *state, const struct tui_scene *scene, bool used)
+{
+    const struct mgb_facts *facts = scene->snapshot->facts;
+    int rule = state->count;
+    line_add(state, used ? DEVICES_LINKS_RULE : DEVICES_IDLE_LINKS_RULE, 0);
+    if (used)
+        line_add(state, DEVICES_LINKS_HEAD, 0);
     for (int i = 0; i < facts->link_count; i++)
-        if (link_passes(facts, &facts->links[i], scene->filter))
+        if ((facts->links[i].bytes > 0) == used &&
+            link_passes(facts, &facts->links[i], scene->filter))
             line_add(state, DEVICES_LINK, i);
-    section_end(state, rule);
-    rule = state->count;
+    section_end(state, rule, used ? 2 : 1);
+}
+
+static void peers_add(struct devices_state *state, const struct tui_scene *scene)
+{
+    const struct mgb_facts *facts = scene->snapshot->facts;
+    int rule = state->count, gpus = 0;
+    for (int i = 0; i < facts->device_count; i++)
+        gpus += tui_device_is_gpu(&facts->devices[i]);
     line_add(state, DEVICES_PEERS_RULE, 0);
     line_add(state, DEVICES_PEERS_HEAD, 0);
     for (int i = 0; gpus > 1 && i < facts->device_count; i++)
         if (tui_device_is_gpu(&facts->devices[i]) &&
             device_passes(&facts->devices[i], scene->filter))
             line_add(state, DEVICES_PEER, i);
-    section_end(state, rule);
+    section_end(state, rule, 2);
+}
+
+/* A machine may have many more devices than a placement takes: those in use come first. */
+static void lines_make(struct devices_state *state, const struct tui_scene *scene)
+{
+    state->count = 0;
+    if (!scene->snapshot->facts)
+        return;
+    devices_add(state, scene, true);
+    links_add(state, scene, true);
+    peers_add(state, scene);
+    devices_add(state, scene, false);
+    links_add(state, scene, false);
 }
 
 /* Headings are passed over, on in the direction of the key; at either end back to the nearest line. */

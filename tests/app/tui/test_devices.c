@@ -78,7 +78,7 @@ static void devices_show_what_they_are_and_hold(void **state)
     bench.fixture->devices[1].class = MGB_CLASS_SIMULATED;
     line_has(&bench, 30, "gpu:0", "simulated");
     bench.fixture->devices[2].used = false;
-    line_has(&bench, 30, "gpu:1", "not used");
+    line_has(&bench, 40, "gpu:1  CPU device", "not used");
     bench_done(&bench);
 }
 
@@ -214,6 +214,24 @@ static void walk_visits_every_line_but_headings(void **state)
     bench_done(&bench);
 }
 
+static void what_is_not_used_comes_last(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 4);
+    bench.fixture->devices[1].used = bench.fixture->devices[3].used = false;
+    line_has(&bench, 60, "-- DEVICES ", "DEVICES 3 of 5");
+    line_has(&bench, 60, "DEVICES NOT", "DEVICES NOT USED 2");
+    line_has(&bench, 60, "LINKS NOT", "LINKS NOT USED 1");
+    line_has(&bench, 60, "-- LINKS ", "LINKS 8");
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 60, 100);
+    assert_true(strstr(text, " gpu:2  CUDA GPU") > strstr(text, "DEVICES NOT USED"));
+    assert_true(strstr(text, " gpu:3  CUDA GPU") < strstr(text, "LINKS 8"));
+    assert_true(strstr(text, "gpu:0 -> gpu:1") > strstr(text, "LINKS NOT USED"));
+    free(text);
+    bench_done(&bench);
+}
+
 static void filter_leaves_what_has_its_words(void **state)
 {
     (void)state;
@@ -262,6 +280,7 @@ int main(void)
         cmocka_unit_test(one_gpu_has_no_matrix),
         cmocka_unit_test(detail_tells_identity_and_categories),
         cmocka_unit_test(walk_visits_every_line_but_headings),
+        cmocka_unit_test(what_is_not_used_comes_last),
         cmocka_unit_test(filter_leaves_what_has_its_words),
         cmocka_unit_test(no_model_says_what_to_do),
         cmocka_unit_test(every_size_stays_inside),
