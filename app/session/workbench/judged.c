@@ -12,7 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { APART_S = 1, GROWTH = 16 };
+enum {
+    APART_NS = 1000000000,
+    GROWTH = 16,
+    SHARE = 100
+}; /* SHARE: of its time it works one part at most */
 
 struct desk_pair {
     int64_t run, now, before, steps;
@@ -34,6 +38,7 @@ struct mgb_judge_desk {
     void (*changed)(void *context);
     void *context;
     struct mgb_results_file file; /* the thread's; path NULL: there is no thread */
+    struct mgb_judged_base base;  /* the thread's */
     atomic_bool stop, abandon;    /* abandon: what is being worked on is of no use any more */
 
     struct desk_pair asked, judged; /* judged.now 0: nothing is */
@@ -122,17 +127,26 @@ static enum mgb_status pair_answer(struct mgb_judge_desk *desk, struct mgb_bench
     struct mgb_reader *reader;
     MGB_TRY(reader_get(&reader, desk));
     MGB_TRY(mgb_judged_verdict(out, reader, pair->now, pair->before));
-    return mgb_judged_scaling(out, reader, pair->now);
+    return mgb_judged_scaling(out, reader, pair->now, &desk->base);
 }
 
-static void pair_keep(struct mgb_judge_desk *desk, const struct desk_pair *pair,
-                      const struct mgb_bench_answer *answer)
+static int64_t clock_ns(clockid_t clock)
 {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* `cost_ns`: processor time that it took; many steps are judged less often. */
+static void pair_keep(struct mgb_judge_desk *desk, const struct desk_pair *pair,
+                      const struct mgb_bench_answer *answer, int64_t cost_ns)
+{
+    int64_t apart = cost_ns * SHARE > APART_NS ? cost_ns * SHARE : APART_NS;
+    int64_t due = clock_ns(CLOCK_MONOTONIC) + apart;
     pthread_mutex_lock(&desk->lock);
     desk->judged = *pair;
     desk->answer = *answer;
-    clock_gettime(CLOCK_MONOTONIC, &desk->due);
-    desk->due.tv_sec += APART_S;
+    desk->due = (struct timespec){due / 1000000000, due % 1000000000};
     for (int i = 0; i < desk->lookup_count && desk->lookup_now == pair->now; i++)
         if (desk->lookups[i].blind)
             desk->lookups[i].state = LOOKUP_WAITS;
@@ -143,6 +157,7 @@ static bool pair_do(struct mgb_judge_desk *desk, const struct desk_pair *pair)
 {
     struct mgb_bench_answer answer;
     const double none = (double)NAN;
+    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     enum mgb_status status = pair_answer(desk, &answer, pair);
     if (status != MGB_OK && is_abandoned(desk))
         return false;
@@ -150,9 +165,10 @@ static bool pair_do(struct mgb_judge_desk *desk, const struct desk_pair *pair)
         answer = (struct mgb_bench_answer){
             .ratio = none, .low = none, .high = none, .speedup = none, .efficiency = none};
         snprintf(answer.reason, sizeof answer.reason, "%s", mgb_message_get());
+        desk->base.of = 0;
         mgb_results_file_close(&desk->file);
     }
-    pair_keep(desk, pair, &answer);
+    pair_keep(desk, pair, &answer, clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
     return true;
 }
 

@@ -13,9 +13,9 @@ enum mgb_status mgb_judge_desk_open(struct mgb_judge_desk **out, const char *pat
                                     void (*changed)(void *context), void *context);
 void mgb_judge_desk_close(struct mgb_judge_desk *desk); /* NULL is allowed */
 
-/* What to judge from now on: two segments of a run (0: none). Asked often; work is done when there are a sixteenth more
- * steps, at most once a second, and at once when the segments change. Segments of the run with the same placement in
- * effect count as repetitions of either side. Never waits. */
+/* What to judge from now on: two segments of a run (0: none). Asked often; work is done at once when the segments change,
+ * else when there are a sixteenth more steps, at most once a second and for at most a hundredth of the time. Segments of
+ * the run with the same placement in effect count as repetitions of either side. Never waits. */
 void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
                         int64_t steps);
 /* The newest answer for these segments; false: none yet. Without a segment before (0) `there` is false and only the speed-up

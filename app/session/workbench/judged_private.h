@@ -10,9 +10,20 @@
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
                                    int64_t now, int64_t before);
 
-/* Speed-up and efficiency of `now`, with the baseline that view scaling would take, and the words for them. */
+/* What `of` is scaled against, found once a segment: the baseline that view scaling would take. */
+struct mgb_judged_base {
+    int64_t of; /* 0: nothing was looked for */
+    bool found, strong;
+    int64_t run, gpus, batch, global_batch; /* batch: what the baseline's global batch must be */
+    bool based;
+    int64_t base_run, base_number, base_threads, threads;
+    double step_ns; /* of the baseline */
+    int64_t base_batch;
+};
+
+/* Speed-up and efficiency of `now` and the words for them; `base` is filled unless it is of `now`. */
 enum mgb_status mgb_judged_scaling(struct mgb_bench_answer *out, struct mgb_reader *reader,
-                                   int64_t now);
+                                   int64_t now, struct mgb_judged_base *base);
 
 /* Median of the timed steps so far, as segment_stat will have it; 0: there are none. */
 enum mgb_status mgb_judged_median(int64_t *out_ns, struct mgb_reader *reader, int64_t segment);

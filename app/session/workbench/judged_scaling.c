@@ -31,17 +31,9 @@ enum mgb_status mgb_judged_median(int64_t *out_ns, struct mgb_reader *reader, in
     return MGB_OK;
 }
 
-struct scaled {
-    bool found, strong;
-    int64_t run, gpus, batch, global_batch; /* batch: what the baseline's global batch must be */
-    bool based, same_threads;
-    int64_t base_run, base_number, base_threads, threads;
-    struct mgb_scaling_point one;
-};
-
 static enum mgb_status now_take(void *context, const struct mgb_value *v, int count)
 {
-    struct scaled *s = context;
+    struct mgb_judged_base *s = context;
     (void)count;
     s->found = true;
     s->run = mgb_value_int(&v[0]);
@@ -61,12 +53,13 @@ static const char now_sql[] =
 
 static enum mgb_status base_take(void *context, const struct mgb_value *v, int count)
 {
-    struct scaled *s = context;
+    struct mgb_judged_base *s = context;
     (void)count;
     s->based = true;
     s->base_run = mgb_value_int(&v[0]);
     s->base_number = mgb_value_int(&v[1]);
-    s->one = (struct mgb_scaling_point){1, mgb_value_int(&v[2]), (double)mgb_value_int(&v[3])};
+    s->base_batch = mgb_value_int(&v[2]);
+    s->step_ns = (double)mgb_value_int(&v[3]);
     s->base_threads = mgb_value_int(&v[4]);
     return MGB_OK;
 }
@@ -95,7 +88,7 @@ static const char base_sql[] =
                                                     "          " PLACED("a") " IS " PLACED(
                                                         "k") " DESC, a.id DESC LIMIT 1";
 
-static void words_write(struct mgb_bench_answer *out, const struct scaled *s)
+static void words_write(struct mgb_bench_answer *out, const struct mgb_judged_base *s)
 {
     char whom[25], threads[24] = "";
     const char *mode = s->strong ? "strong" : "weak";
@@ -113,39 +106,55 @@ static void words_write(struct mgb_bench_answer *out, const struct scaled *s)
     snprintf(out->scaling, sizeof out->scaling, "%s, against %s%s", mode, whom, threads);
 }
 
-enum mgb_status mgb_judged_scaling(struct mgb_bench_answer *out, struct mgb_reader *reader,
-                                   int64_t now)
+static enum mgb_status base_find(struct mgb_judged_base *base, struct mgb_reader *reader,
+                                 int64_t now)
 {
-    struct scaled s = {0};
-    struct mgb_query_sink now_sink = {.context = &s, .row = now_take};
-    struct mgb_query_sink base_sink = {.context = &s, .row = base_take};
+    struct mgb_query_sink now_sink = {.context = base, .row = now_take};
+    struct mgb_query_sink base_sink = {.context = base, .row = base_take};
     struct mgb_value values[] = {mgb_value_of_int(now), {0}};
-    int64_t median_ns = 0;
-    out->speedup = out->efficiency = (double)NAN;
+    *base = (struct mgb_judged_base){.of = 0};
     MGB_TRY(mgb_query_run(reader, now_sql, values, 1, &now_sink));
-    if (!s.found)
+    if (!base->found)
         return mgb_fail(MGB_MISSING, "there is no segment %lld", (long long)now);
-    if (s.gpus < 2) {
-        snprintf(out->scaling, sizeof out->scaling, s.gpus == 1 ? "one GPU" : "no GPU");
-        return MGB_OK;
-    }
-    values[1] = mgb_value_of_int(s.batch);
-    MGB_TRY(mgb_query_run(reader, base_sql, values, 2, &base_sink));
-    words_write(out, &s);
-    if (s.based)
-        MGB_TRY(mgb_judged_median(&median_ns, reader, now));
-    if (median_ns <= 0)
-        return MGB_OK;
-    struct mgb_scaling_point many = {s.gpus, s.global_batch, (double)median_ns};
+    values[1] = mgb_value_of_int(base->batch);
+    if (base->gpus > 1)
+        MGB_TRY(mgb_query_run(reader, base_sql, values, 2, &base_sink));
+    base->of = now;
+    return MGB_OK;
+}
+
+static void scaling_set(struct mgb_bench_answer *out, const struct mgb_judged_base *base,
+                        double median_ns)
+{
+    struct mgb_scaling_point one = {1, base->base_batch, base->step_ns};
+    struct mgb_scaling_point many = {base->gpus, base->global_batch, median_ns};
     struct mgb_maybe_real efficiency =
-        s.strong ? mgb_scaling_strong(&s.one, &many) : mgb_scaling_weak(&s.one, &many);
+        base->strong ? mgb_scaling_strong(&one, &many) : mgb_scaling_weak(&one, &many);
     if (efficiency.known) {
         out->efficiency = efficiency.value;
-        out->speedup = efficiency.value * (double)s.gpus;
+        out->speedup = efficiency.value * (double)base->gpus;
     } else { /* the last tower is smaller: no whole multiple of the batch */
         out->speedup =
-            s.one.step_ns / (double)s.one.global_batch / (many.step_ns / (double)many.global_batch);
-        out->efficiency = out->speedup / (double)s.gpus;
+            one.step_ns / (double)one.global_batch / (many.step_ns / (double)many.global_batch);
+        out->efficiency = out->speedup / (double)base->gpus;
     }
+}
+
+enum mgb_status mgb_judged_scaling(struct mgb_bench_answer *out, struct mgb_reader *reader,
+                                   int64_t now, struct mgb_judged_base *base)
+{
+    int64_t median_ns = 0;
+    out->speedup = out->efficiency = (double)NAN;
+    if (base->of != now)
+        MGB_TRY(base_find(base, reader, now));
+    if (base->gpus < 2) {
+        snprintf(out->scaling, sizeof out->scaling, base->gpus == 1 ? "one GPU" : "no GPU");
+        return MGB_OK;
+    }
+    words_write(out, base);
+    if (base->based)
+        MGB_TRY(mgb_judged_median(&median_ns, reader, now));
+    if (median_ns > 0)
+        scaling_set(out, base, (double)median_ns);
     return MGB_OK;
 }
