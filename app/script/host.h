@@ -38,6 +38,7 @@ struct mgb_script {
     bool help, flags_read;
     bool watched;     /* a hook looks for a stop asked by another thread */
     void (*output)(void *context, const char *line);
+    void (*statement)(void *context, const char *text);
     void *output_context;
     const char *then; /* called with what the script gave back; NULL: nothing */
     bool gave_model;  /* the script is a file that ends in return nn.model(...) */

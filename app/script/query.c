@@ -250,6 +250,15 @@ static int output_show(lua_State *L)
     return 0;
 }
 
+static int statement_note(lua_State *L)
+{
+    const struct mgb_script *script = mgb_script_of(L);
+    const char *text = luaL_checkstring(L, 1);
+    if (script->statement)
+        script->statement(script->output_context, text);
+    return 0;
+}
+
 /* progress(line): "" clears it, a newline at the end keeps it */
 static int progress_show(lua_State *L)
 {
@@ -308,6 +317,7 @@ void mgb_script_bind_query(lua_State *L)
                                     {"number_text", number_text},
                                     {"progress", progress_show},
                                     {"output", output_show},
+                                    {"statement", statement_note},
                                     {"remark", remark_tell},
                                     {"restartable", point_tell},
                                     {"interrupted", is_interrupted},

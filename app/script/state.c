@@ -149,6 +149,7 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
     script->then = settings->then;
     script->watched = settings->watched;
     script->output = settings->output;
+    script->statement = settings->statement;
     script->output_context = settings->output_context;
     script->services = settings->services;
     script->backend = settings->backend ? settings->backend : "auto";

@@ -31,7 +31,9 @@ struct mgb_script_settings {
     bool watched; /* mgb_script_stop ends it too, from other threads */
     /* A line that host.output was given, without its newline; NULL: it goes to standard output. */
     void (*output)(void *context, const char *line);
-    void *output_context;
+    /* A statement that changed a session in a way that no service sees ("s:freeze(...)"); NULL: nobody wants to know. */
+    void (*statement)(void *context, const char *text);
+    void *output_context; /* of both */
     bool help; /* stop once the script has declared its flags: see mgb_script_help_get */
 };
 

@@ -211,14 +211,8 @@ function w.point_text(...)
   return value_text(point)
 end
 
-function w.frozen_take()
-  local text = w.froze
-  w.froze = nil
-  return text
-end
-
 function host.frozen(of, name, frozen)
-  if of == session then w.froze = (w.froze or "") .. ("s:freeze(%s, %s)\n"):format(value_text(name), frozen) end
+  if of == session then host.statement(("s:freeze(%s, %s)"):format(value_text(name), frozen)) end
 end
 
 -- What expressions see: `s`, and names of their own that stay from one to the next.

@@ -94,20 +94,6 @@ static void lines_say(struct mgb_workbench *bench, enum mgb_line_kind kind, cons
     }
 }
 
-/* Freezing and the like, which no service sees. */
-static void frozen_note(struct mgb_workbench *bench)
-{
-    struct mgb_script_answer answer;
-    if (mgb_bench_call(bench, &answer, "frozen_take", NULL) == MGB_OK && answer.count) {
-        size_t length = strlen(answer.texts[0]);
-        if (length && answer.texts[0][length - 1] == '\n')
-            answer.texts[0][length - 1] = '\0';
-        if (*answer.texts[0])
-            (void)mgb_statements_add(bench->statements, answer.texts[0]);
-    }
-    mgb_script_answer_done(&answer);
-}
-
 static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
 {
     const struct mgb_script_error *error = mgb_script_error_get(bench->script);
@@ -133,7 +119,6 @@ void mgb_bench_eval(struct mgb_workbench *bench, const char *text)
         bench->draft->message[0] = '\0';
     else
         expression_fail(bench, status);
-    frozen_note(bench);
     if (open && !bench->session) {
         (void)mgb_statements_close(bench->statements);
         (void)mgb_bench_call(bench, NULL, "close", NULL);

@@ -60,6 +60,12 @@ static void script_output(void *context, const char *line)
     }
 }
 
+static void script_statement(void *context, const char *text)
+{
+    struct mgb_workbench *bench = context;
+    (void)mgb_statements_add(bench->statements, text); /* told when they are written */
+}
+
 static void desk_changed(void *context)
 {
     struct mgb_workbench *bench = context;
@@ -84,6 +90,7 @@ static enum mgb_status script_open(struct mgb_workbench *bench)
                                            .backend = "auto",
                                            .watched = true,
                                            .output = script_output,
+                                           .statement = script_statement,
                                            .output_context = bench};
     return mgb_script_make(&bench->script, &settings);
 }

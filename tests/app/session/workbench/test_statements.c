@@ -1,0 +1,65 @@
+/* Statements so far, as a script. */
+#include "tests/support/check.h"
+
+#include "app/session/workbench/statements.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void steps_after_steps_are_one_statement(void **state)
+{
+    (void)state;
+    struct mgb_statements *statements;
+    assert_ok(mgb_statements_make(&statements));
+    assert_true(mgb_statements_is_empty(statements));
+    assert_ok(mgb_statements_open(statements, "mgb.session{ model = \"mlp\" }"));
+    assert_ok(mgb_statements_step(statements, 3));
+    assert_ok(mgb_statements_step(statements, 4));
+    assert_ok(mgb_statements_add(statements, "s:set{ batch = 2 }"));
+    assert_ok(mgb_statements_step(statements, 1));
+    char *text = mgb_statements_write(statements, "0.0.1");
+    assert_non_null(text);
+    assert_non_null(strstr(text, "s = mgb.session{ model = \"mlp\" }\ns:step(7)\ns:set{ batch = 2 }\n"
+                                 "s:step(1)\nfinish()\n"));
+    free(text);
+    mgb_statements_free(statements);
+}
+
+static void another_session_ends_the_one_before(void **state)
+{
+    (void)state;
+    struct mgb_statements *statements;
+    assert_ok(mgb_statements_make(&statements));
+    assert_ok(mgb_statements_open(statements, "a"));
+    assert_ok(mgb_statements_step(statements, INT64_C(3000000000)));
+    assert_ok(mgb_statements_open(statements, "b"));
+    assert_ok(mgb_statements_close(statements));
+    assert_ok(mgb_statements_close(statements));
+    char *text = mgb_statements_write(statements, "0.0.1");
+    assert_non_null(strstr(text, "s = a\ns:step(2147483647)\ns:step(852516353)\nfinish()\ns = b\n"
+                                 "finish()\n"));
+    assert_null(strstr(text, "finish()\nfinish()"));
+    free(text);
+    mgb_statements_free(statements);
+}
+
+static void a_comment_of_several_lines_stays_one(void **state)
+{
+    (void)state;
+    struct mgb_statements *statements;
+    assert_ok(mgb_statements_make(&statements));
+    assert_ok(mgb_statements_add(statements, "-- one\ntwo"));
+    char *text = mgb_statements_write(statements, "0.0.1");
+    assert_non_null(strstr(text, "-- one\n-- two\n"));
+    free(text);
+    mgb_statements_free(statements);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_after_steps_are_one_statement),
+        cmocka_unit_test(another_session_ends_the_one_before),
+        cmocka_unit_test(a_comment_of_several_lines_stays_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
