@@ -30,6 +30,8 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
 /* The option's value in effect, of the two short flags the place; "n/a" when it has no meaning; returns `out`. */
 char *tui_bench_value(char *out, size_t size, const struct mgb_facts *facts,
                       enum mgb_option_id option);
+/* GiB, or MiB where no device of the placement has a tenth of one: bytes. */
+double tui_bench_unit(const struct mgb_snapshot *snapshot);
 /* Whether one of the lines shows it, in these or other words. */
 bool tui_bench_has_line(enum mgb_option_id option, const struct mgb_snapshot *snapshot);
 /* "+190MB", "-1.2GB"; "+0.19GiB", "-12MiB"; returns `out`. */

@@ -215,3 +215,13 @@ int tui_bench_devices(int *out, int *towers, const struct mgb_facts *facts)
         }
     return count;
 }
+
+double tui_bench_unit(const struct mgb_snapshot *snapshot)
+{
+    const struct mgb_facts *facts = snapshot->facts;
+    int64_t most = 0;
+    for (int i = 0; facts && i < facts->device_count; i++)
+        if (facts->devices[i].planned_bytes > most)
+            most = facts->devices[i].planned_bytes;
+    return most < (1 << 30) / 10 ? 1 << 20 : 1 << 30;
+}

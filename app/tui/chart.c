@@ -21,8 +21,7 @@ struct points {
     double low, high; /* of the scale, ms */
 };
 
-/* Sorts them. */
-static double values_median(double *values, int count)
+static void values_sort(double *values, int count)
 {
     for (int i = 1; i < count; i++) {
         double value = values[i];
@@ -31,7 +30,6 @@ static double values_median(double *values, int count)
             values[k] = values[k - 1];
         values[k] = value;
     }
-    return values[count / 2];
 }
 
 /* The step the chart begins with, and how many steps a point is: so that the newest segment takes three quarters at most,
@@ -63,7 +61,8 @@ static void points_pool(struct points *out, const struct mgb_bench_history *hist
         bool first = out->count > 0 ? point[-1].segment != step->segment
                                     : step == history->at || step[-1].segment != step->segment;
         *point = (struct point){.warmup = step->warmup, .first = first, .segment = step->segment};
-        point->ms = values_median(pooled, n);
+        values_sort(pooled, n);
+        point->ms = pooled[n / 2];
         out->count++;
     }
 }
@@ -93,10 +92,11 @@ static void points_scale(struct points *points, double before_ms)
     for (int i = 0; timed == 0 && i < points->count; i++)
         values[i] = points->at[i].ms;
     int count = timed > 0 ? timed : points->count;
-    double median = values_median(values, count);
-    for (int i = 0; i < count; i++) { /* fmin and fmax pass over NaN */
+    values_sort(values, count);
+    double cap = 1.25 * values[(count - 1) * 95 / 100]; /* single slow steps stand at the border */
+    for (int i = 0; i < count; i++) {                   /* fmin and fmax pass over NaN */
         low = fmin(low, values[i]);
-        high = fmax(high, fmin(values[i], 4 * median));
+        high = fmax(high, fmin(values[i], cap));
     }
     double least = .1 * high; /* so that noise does not look like a difference */
     if (high - low < least) {

@@ -38,6 +38,9 @@ static void chart_draw(struct tui_canvas *canvas, struct tui_rect area,
     if (pool > 1)
         snprintf(title, sizeof title, "STEP ms, medians of %d", pool);
     steps_write(right, sizeof right, s);
+    int room = area.columns - (int)strlen(title) - 14; /* a rule leaves out what does not fit */
+    if (room >= 0 && room < (int)strlen(right))
+        right[room] = '\0';
     tui_rule(canvas, area, 0, title, right);
     if (pool == 0)
         tui_put(canvas, area, 1, 1, TUI_DIM, "the time of every step, once it runs");
@@ -171,9 +174,9 @@ static void bench_click(void *state, int y, int x, int wheel, const struct tui_s
 static void bench_hint(void *state, struct tui_canvas *canvas, struct tui_rect row,
                        const struct tui_scene *scene)
 {
-    static const char *const parts[][2] = {
-        {"r m s g b p", "toggle"}, {"u", "undo"},    {"o", "options"}, {"w", "what-if"},
-        {"v", "verify"},           {"c", "compare"}, {"R", "record"},  {"q", "quit"}};
+    static const char *const parts[][2] = {{"r m s g b p", "toggle"}, {"u", "undo"},
+                                           {"c", "compare"},          {"w", "what-if"},
+                                           {"R", "record"},           {"q", "quit"}};
     (void)state;
     bool runs =
         scene->snapshot->state == MGB_BENCH_RUNNING || scene->snapshot->state == MGB_BENCH_OPENING;

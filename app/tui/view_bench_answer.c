@@ -42,16 +42,17 @@ struct cells {
     char label[24], before[32], now[32];
 };
 
+/* "336..340" in ten columns; where both ends would read the same, how far they are from the middle. */
 static void range_write(char *out, size_t size, double low, double high)
 {
-    char a[15], b[15];
-    tui_number(a, sizeof a, low);
-    tui_number(b, sizeof b, high);
-    bool whole = low >= 100 && high - low >= .5;
+    char a[16], b[16];
+    int digits = high < 9.995 ? 2 : high < 99.95 ? 1 : 0;
+    snprintf(a, sizeof a, "%.*f", digits, low);
+    snprintf(b, sizeof b, "%.*f", digits, high);
     if (isnan(low) || isnan(high))
         snprintf(out, size, "-");
-    else if (whole)
-        snprintf(out, size, "%.0f..%.0f", low, high);
+    else if (strcmp(a, b) == 0 || strlen(a) + strlen(b) > 8)
+        snprintf(out, size, "+-%.2g%%", high + low > 0 ? 100 * (high - low) / (high + low) : 0);
     else
         snprintf(out, size, "%s..%s", a, b);
 }
@@ -61,14 +62,13 @@ static bool is_measured(const struct mgb_bench_segment *segment)
     return segment->number > 0 && segment->figures.steps > 0;
 }
 
-/* "0.02": GiB as the answer has it; its label has the unit. */
-static void gib_write(char *out, size_t size, int64_t peak, int64_t planned)
+static void memory_text(char *out, size_t size, int64_t peak, int64_t planned, double unit)
 {
-    double gib = (double)(peak >= 0 ? peak : planned) / (double)(1 << 30);
+    double value = (double)(peak >= 0 ? peak : planned) / unit;
     if (peak < 0 && planned <= 0)
         snprintf(out, size, "-");
     else
-        snprintf(out, size, "%.*f%s", gib < 99.995 ? 2 : 0, gib, peak < 0 ? " plan" : "");
+        snprintf(out, size, "%.*f%s", value < 99.995 ? 2 : 0, value, peak < 0 ? " plan" : "");
 }
 
 static bool is_cpu(const char *device)
@@ -108,13 +108,15 @@ static void memory_write(struct cells *out, const struct mgb_snapshot *s, bool c
     const struct mgb_bench_memory *before = memory_find(&s->before, cpu);
     const struct mgb_facts_device *planned = s->now.number ? NULL : planned_find(s->facts, cpu);
     const char *device = now ? now->device : planned ? planned->name : cpu ? "/cpu:0" : "/gpu";
-    snprintf(out->label, sizeof out->label, "%.14s GiB", tui_device_words(device));
+    double unit = tui_bench_unit(s);
+    snprintf(out->label, sizeof out->label, "%.14s %s", tui_device_words(device),
+             unit > 1 << 20 ? "GiB" : "MiB");
     if (now)
-        gib_write(out->now, sizeof out->now, now->peak, now->planned);
+        memory_text(out->now, sizeof out->now, now->peak, now->planned, unit);
     else if (planned)
-        gib_write(out->now, sizeof out->now, -1, planned->planned_bytes);
+        memory_text(out->now, sizeof out->now, -1, planned->planned_bytes, unit);
     if (before)
-        gib_write(out->before, sizeof out->before, before->peak, before->planned);
+        memory_text(out->before, sizeof out->before, before->peak, before->planned, unit);
 }
 
 static void traffic_write(char *out, size_t size, int64_t bytes)
@@ -229,10 +231,13 @@ static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const str
                      ratio_short(low, sizeof low, a->low), ratio_short(high, sizeof high, a->high));
     int verdict = (int)strlen(word) + 1;
     bool fits = x + (int)strlen(sign) + verdict <= row.columns;
-    if (x + verdict > row.columns) /* the verdict goes before the interval */
+    bool refused = strcmp(word, "REFUSED") == 0;
+    if (refused || x + verdict > row.columns) /* the verdict goes before the interval */
         snprintf(text, sizeof text, "%d/%d %s", s->now.number, s->before.number, ratio);
     x = tui_print(canvas, row, 0, 0, TUI_PLAIN, "%s%s ", text, fits ? sign : "");
-    tui_put(canvas, row, 0, x, faster ? TUI_GOOD : slower ? TUI_BAD : TUI_STRONG, word);
+    x = tui_put(canvas, row, 0, x, faster ? TUI_GOOD : slower ? TUI_BAD : TUI_STRONG, word);
+    if (refused && row.columns < 60)
+        tui_put(canvas, row, 0, x + 1, TUI_DIM, a->reason);
 }
 
 static void speedup_draw(struct tui_canvas *canvas, struct tui_rect row,
@@ -263,7 +268,7 @@ static void line_draw(struct tui_canvas *canvas, struct tui_rect row, const stru
 {
     const struct mgb_snapshot *s = scene->snapshot;
     struct cells cells;
-    int middle = row.columns < 33 ? row.columns - 10 : row.columns < 60 ? 23 : 32;
+    int middle = row.columns < 33 ? row.columns - 11 : row.columns < 60 ? 22 : 31;
     if (line == LINE_RATIO) {
         ratio_draw(canvas, row, s);
     } else if (line == LINE_SPEEDUP) {
@@ -274,7 +279,7 @@ static void line_draw(struct tui_canvas *canvas, struct tui_rect row, const stru
         cells_write(&cells, s, line);
         tui_put(canvas, row, 0, 0, TUI_PLAIN, cells.label);
         tui_put_right(canvas, row, 0, middle, TUI_PLAIN, cells.before);
-        tui_put_right(canvas, row, 0, middle + 10, TUI_STRONG, cells.now);
+        tui_put_right(canvas, row, 0, middle + 11, TUI_STRONG, cells.now);
     }
 }
 
@@ -282,7 +287,7 @@ static void head_draw(struct tui_canvas *canvas, struct tui_rect area, int inset
                       const struct mgb_snapshot *s)
 {
     int width = area.columns - inset;
-    int middle = inset + (width < 33 ? width - 10 : width < 60 ? 23 : 32);
+    int middle = inset + (width < 33 ? width - 11 : width < 60 ? 22 : 31);
     char text[24];
     tui_rule(canvas, area, 0, "ANSWER", NULL);
     if (s->before.number > 0) {
@@ -290,7 +295,7 @@ static void head_draw(struct tui_canvas *canvas, struct tui_rect area, int inset
         tui_put_right(canvas, area, 0, middle + 1, TUI_PLAIN, text);
     }
     snprintf(text, sizeof text, s->now.number > 0 ? " seg %d " : " plan ", s->now.number);
-    tui_put_right(canvas, area, 0, middle + 11, TUI_PLAIN, text);
+    tui_put_right(canvas, area, 0, middle + 12, TUI_PLAIN, text);
 }
 
 void tui_bench_draw_answer(struct tui_canvas *canvas, struct tui_rect area,

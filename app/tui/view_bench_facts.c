@@ -19,11 +19,14 @@ static int bound_exposed(struct tui_canvas *canvas, struct tui_rect row, int x,
         for (int i = 0; i < phases->count; i++)
             most =
                 phases->devices[i].exposed_ns[k] > most ? phases->devices[i].exposed_ns[k] : most;
-        if (most < 10000)
+        if (most <= 0 || most < phases->wall_ns / 500)
             continue;
         x = tui_put(canvas, row, 0, x, TUI_PLAIN, any ? "  " : "  exposed: ");
         x = tui_print(canvas, row, 0, x, TUI_PLAIN, "%s %.*f", mgb_phase_name(k),
-                      most < 9950000 ? 1 : 0, (double)most / 1e6);
+                      most < 950000    ? 2
+                      : most < 9950000 ? 1
+                                       : 0,
+                      (double)most / 1e6);
         any = true;
     }
     return any ? tui_put(canvas, row, 0, x, TUI_PLAIN, " ms") : x;

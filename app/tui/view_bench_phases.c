@@ -57,13 +57,13 @@ static void bar_draw(struct tui_canvas *canvas, struct tui_rect row, int x, int 
     tui_chart_bar(canvas, row, 0, x, columns, parts, MGB_PHASE_COUNT);
 }
 
-static void gib_text(char *out, size_t size, int64_t bytes)
+static void unit_text(char *out, size_t size, int64_t bytes, double unit)
 {
-    double gib = (double)bytes / (double)(1 << 30);
+    double value = (double)bytes / unit;
     if (bytes < 0)
         snprintf(out, size, "-");
     else
-        snprintf(out, size, gib < 99.995 ? "%.2f" : "%.0f", gib);
+        snprintf(out, size, value < 99.995 ? "%.2f" : "%.0f", value);
 }
 
 static int memory_draw(struct tui_canvas *canvas, struct tui_rect row, int x, struct tail tail,
@@ -71,8 +71,9 @@ static int memory_draw(struct tui_canvas *canvas, struct tui_rect row, int x, st
 {
     const struct mgb_bench_memory *memory = memory_find(s, device->name);
     char peak[24], planned[24], text[60];
-    gib_text(peak, sizeof peak, memory ? memory->peak : -1);
-    gib_text(planned, sizeof planned, memory ? memory->planned : device->planned_bytes);
+    double unit = tui_bench_unit(s);
+    unit_text(peak, sizeof peak, memory ? memory->peak : -1, unit);
+    unit_text(planned, sizeof planned, memory ? memory->planned : device->planned_bytes, unit);
     bool over = memory && memory->peak > memory->planned;
     snprintf(text, sizeof text, "%s/%s%s", peak, planned, over ? "!" : "");
     if (tail.memory)
@@ -80,8 +81,8 @@ static int memory_draw(struct tui_canvas *canvas, struct tui_rect row, int x, st
     x += tail.memory;
     int64_t capacity = memory ? memory->capacity : device->capacity_bytes;
     if (tail.capacity && capacity > 0)
-        tui_print(canvas, row, 0, x + 1, TUI_DIM, "of %.*f", capacity < (int64_t)10 << 30 ? 1 : 0,
-                  (double)capacity / (double)(1 << 30));
+        tui_print(canvas, row, 0, x + 1, TUI_DIM, "of %.*f", (double)capacity < 10 * unit ? 1 : 0,
+                  (double)capacity / unit);
     return x + tail.capacity;
 }
 
@@ -105,7 +106,8 @@ static void row_draw(struct tui_canvas *canvas, struct tui_rect row, int name,
                                         : "not timed yet");
     int x = name + bar + tail.ms;
     tui_put_right(canvas, row, 0, x, TUI_PLAIN,
-                  tui_number(text, sizeof text, times ? (double)times->finish_ns / 1e6 : NAN));
+                  tui_number(text, sizeof text,
+                             times && times->finish_ns > 0 ? (double)times->finish_ns / 1e6 : NAN));
     if (tail.mark > 2) {
         x = memory_draw(canvas, row, x, tail, s, device);
         tui_put(canvas, row, 0, x + 1, TUI_WARN, slowest ? "* slowest" : "");
@@ -130,7 +132,10 @@ static void rule_draw(struct tui_canvas *canvas, struct tui_rect area,
         snprintf(title + used, sizeof title - (size_t)used, " %d-%d of %d", state->top + 1,
                  state->top + state->fits, state->rows);
     bool wide = area.columns >= 72;
-    tui_rule(canvas, area, 0, title, wide ? "peak/planned GiB" : NULL);
+    tui_rule(canvas, area, 0, title,
+             !wide                         ? NULL
+             : tui_bench_unit(s) > 1 << 20 ? "peak/planned GiB"
+                                           : "peak/planned MiB");
 }
 
 void tui_bench_draw_phases(struct tui_canvas *canvas, struct tui_rect area, int rows,
