@@ -281,8 +281,9 @@ static bool task_show(const struct plan_state *state, const struct tui_scene *sc
         fprintf(out, "tower   %d\n", task->tower);
     else
         fprintf(out, "tower   none: it is done once for all\n");
-    fprintf(out, "bytes   %s\nwaits   for %d tasks of other queues\n\n",
-            tui_bytes(bytes, sizeof bytes, task->bytes), task->wait_count);
+    fprintf(out, "bytes   %s\nwaits   for %d task%s of other queues\n\n",
+            tui_bytes(bytes, sizeof bytes, task->bytes), task->wait_count,
+            task->wait_count == 1 ? "" : "s");
     if (scene->snapshot->traced)
         times_print(out, scene->snapshot->traced, task);
     else
