@@ -13,10 +13,10 @@
 #include <time.h>
 
 enum {
-    APART_NS = 1000000000,
-    GROWTH = 16,
-    SHARE = 100
-}; /* SHARE: of its time it works one part at most */
+    APART_NS = 1000000000, /* between two judgings of the same segments, at least */
+    GROWTH = 16,           /* one step in so many makes another judging worth it */
+    SHARE = 100            /* judging takes one part in so many of the time, at most */
+};
 
 struct desk_pair {
     int64_t run, now, before, steps;
