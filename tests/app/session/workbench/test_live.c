@@ -6,6 +6,7 @@
 #include "app/session/hub.h"
 #include "db/trace.h"
 #include "tests/support/database.h"
+#include "tests/support/draws.h"
 #include "tests/support/model.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -219,7 +220,7 @@ static void critical_path_of_a_traced_step_adds_up_to_its_wall_time(void **state
                                          "gpus=4 batch=2 strategy=allreduce bucket_mib=0.0001",
                                          "gpus=2 batch=2 strategy=independent"};
     (void)state;
-    struct mgb_graph *graph = model_mnist_cnn();
+    struct mgb_graph *graph = draw_model(1);
     struct mgb_live *live;
     assert_ok(mgb_live_make(&live));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -293,7 +294,7 @@ static int64_t session_play(struct mgb_live *live, const char *path, const struc
                                       .stepped = session_step,
                                       .context = live};
     struct script_open_request request = {.graph = graph,
-                                          .model = "mnist_cnn",
+                                          .model = "conv",
                                           .model_options = "{}",
                                           .data = "",
                                           .optimizer = training_sgd(0.1f, 0),
@@ -316,7 +317,7 @@ static int64_t session_play(struct mgb_live *live, const char *path, const struc
 static void critical_path_is_that_of_the_step_as_it_was_stored(void **state)
 {
     static const char *const strategies[] = {"outputs", "gradients", "allreduce"};
-    struct mgb_graph *graph = model_mnist_cnn();
+    struct mgb_graph *graph = draw_model(1);
     struct mgb_live *live;
     assert_ok(mgb_live_make(&live));
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
@@ -341,7 +342,7 @@ struct watching {
 static void *steps_run(void *context)
 {
     struct watching *watching = context;
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 1500; i++)
         step_play(&watching->scene, 1000000 + i);
     atomic_store(&watching->ended, true);
     return NULL;
@@ -371,7 +372,7 @@ static void steps_are_read_while_they_come(void **state)
         mgb_shared_drop(history);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(newest, 2999);
+    assert_int_equal(newest, 1499);
     scene_done(&watching.scene);
 }
 
