@@ -11,18 +11,23 @@
 static void steps_write(char *out, size_t size, const struct mgb_snapshot *s)
 {
     const struct script_figures *g = &s->now.figures;
+    static const char said[] = "not steady";
+    const char *why = g->steady == 0 && g->not_steady ? g->not_steady : "";
+    if (strncmp(why, said, sizeof said - 1) == 0)
+        why += sizeof said - 1;
+    why += strspn(why, ": ");
     if (!s->now.number)
         snprintf(out, size, "no step yet");
     else if (g->steps == 0)
         snprintf(out, size, "warm-up: %lld steps, nothing measured yet",
                  (long long)g->warmup_steps);
     else
-        snprintf(out, size, "%lld timed, %lld warm-up%s%s", (long long)g->steps,
+        snprintf(out, size, "%lld timed, %lld warm-up%s%s%s", (long long)g->steps,
                  (long long)g->warmup_steps,
                  g->steady < 0 ? ""
                  : g->steady   ? ", steady"
-                               : ", NOT STEADY: ",
-                 g->steady == 0 && g->not_steady ? g->not_steady : "");
+                               : ", NOT STEADY",
+                 *why ? ": " : "", why);
 }
 
 static void chart_draw(struct tui_canvas *canvas, struct tui_rect area,

@@ -19,7 +19,7 @@ static int bound_exposed(struct tui_canvas *canvas, struct tui_rect row, int x,
         for (int i = 0; i < phases->count; i++)
             most =
                 phases->devices[i].exposed_ns[k] > most ? phases->devices[i].exposed_ns[k] : most;
-        if (most <= 0 || most < phases->wall_ns / 500)
+        if (most <= 0 || most < phases->wall_ns / 250)
             continue;
         x = tui_put(canvas, row, 0, x, TUI_PLAIN, any ? "  " : "  exposed: ");
         x = tui_print(canvas, row, 0, x, TUI_PLAIN, "%s %.*f", mgb_phase_name(k),
@@ -108,7 +108,7 @@ static void verify_draw(struct tui_canvas *canvas, struct tui_rect row,
         return;
     }
     x = tui_put(canvas, row, 0, x, v->equal ? TUI_GOOD : TUI_BAD,
-                v->equal ? "EQUAL " : "DIFFERENT ");
+                v->equal ? "OK: " : "DIFFERENT: ");
     tui_put(canvas, row, 0, x, TUI_PLAIN, v->text);
 }
 
