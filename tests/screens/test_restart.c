@@ -76,7 +76,7 @@ static void after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was(
     struct terminal *t = running(p);
     for (int i = 0; i < 3; i++) {
         pid_t worker = terminal_worker(t);
-        assert_int_equal(kill(worker, SIGSEGV), 0);
+        assert_int_equal(kill(worker, SIGABRT), 0);
         if (i == 2)
             break;
         terminal_await_that(t, is_another, &worker, "another worker");
