@@ -84,6 +84,35 @@ static bool is_asked(void *context)
     return ++asking->asked >= asking->stop_at;
 }
 
+/* How often SQLite asked whether to stop, once in so many of its instructions, for one list by each column. */
+static int cost_of(struct mgb_reader *reader)
+{
+    struct asking asking = {0, 1 << 30};
+    mgb_reader_watch(reader, is_asked, &asking);
+    for (int sort = 0; sort < MGB_LIST_COLUMN_COUNT; sort++)
+        mgb_shared_drop(list_read(reader, "tiny", (enum mgb_list_column)sort, 0));
+    mgb_reader_watch(reader, NULL, NULL);
+    return asking.asked;
+}
+
+static void a_list_costs_the_same_with_many_steps(void **state)
+{
+    struct mgb_reader *reader;
+    struct mgb_store *store;
+    runs_copy(*state, RUNS / 10);
+    assert_ok(mgb_reader_open(&reader, *state));
+    int before = cost_of(reader);
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    assert_ok(mgb_sql_run(&store->sql,
+                          "INSERT INTO step SELECT s.id, t.step + 30 * n.value, 0, 0, 0, wall_ns, "
+                          "64, 1, 'ok' FROM segment AS s JOIN step AS t ON t.segment_id = 1 JOIN "
+                          "json_each('[1,2,3]') AS n WHERE s.id > 1"));
+    mgb_store_close(store);
+    assert_true(database_int(*state, "SELECT count(*) FROM step") > 80000);
+    assert_in_range(cost_of(reader), before - 1, before + 1);
+    mgb_reader_close(reader);
+}
+
 static void a_query_in_progress_ends_when_it_is_told_to(void **state)
 {
     struct mgb_reader *reader;
@@ -133,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_A_FILE(any_page_of_ten_thousand_is_found),
+        ON_A_FILE(a_list_costs_the_same_with_many_steps),
         ON_A_FILE(a_query_in_progress_ends_when_it_is_told_to),
         ON_A_FILE(the_newest_request_is_the_one_that_is_answered),
     };
