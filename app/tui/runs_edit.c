@@ -173,6 +173,6 @@ void tui_runs_use(const struct mgb_list_row *row, struct tui_desk *desk)
     if (!row->recipe || !row->settings)
         desk->say(desk, MGB_LINE_WARNING,
                   row->settings ? "its model has options that no line can say: without them"
-                             : "its placement is not known: the model alone is taken");
+                                : "its placement is not known: the model alone is taken");
     desk->go(desk, TUI_ON_BENCH);
 }
