@@ -4,7 +4,7 @@
 
 #include "app/tui/command.h"
 
-struct mgb_tui_options {                        /* borrowed */
+struct mgb_tui_options {                    /* borrowed */
     struct mgb_workbench_options workbench; /* log, changed and context are set by the program */
     const struct tui_verb *verbs;           /* of the command line */
     const char *program;                    /* "mgbench-tui": of messages */
