@@ -70,6 +70,25 @@ static void words_print(FILE *out, const struct mgb_command *command, const char
     }
 }
 
+/* Which words may stand where. */
+static void positions_print(FILE *out, const struct mgb_manual *manual)
+{
+    const struct mgb_command *const *first = mgb_manual_next(manual->commands);
+    fprintf(out, "_%s_word() # 'COMMAND POSITION': sets kind and words\n{\n    case $1 in\n",
+            manual->program);
+    if (first) {
+        fputs("        ' '*) kind=value words='", out);
+        for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
+            fprintf(out, "%s%s", c == first ? "" : " ", (*c)->name);
+        fputs("' ;;\n", out);
+    }
+    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
+        words_print(out, *c, (*c)->name);
+    if (manual->itself)
+        words_print(out, manual->itself, "");
+    fputs("    esac\n}\n\n", out);
+}
+
 static void tables_print(FILE *out, const struct mgb_manual *manual)
 {
     const struct mgb_command *const *first = mgb_manual_next(manual->commands);
@@ -98,19 +117,8 @@ static void tables_print(FILE *out, const struct mgb_manual *manual)
         values_print(out, NULL, manual->itself->more_flags ? manual->itself->more_flags() : NULL);
     }
     values_print(out, NULL, manual->flags);
-    fprintf(out, "    esac\n}\n\n_%s_word() # 'COMMAND POSITION': sets kind and words\n{\n", name);
-    fputs("    case $1 in\n", out);
-    if (first) {
-        fputs("        ' '*) kind=value words='", out);
-        for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
-            fprintf(out, "%s%s", c == first ? "" : " ", (*c)->name);
-        fputs("' ;;\n", out);
-    }
-    for (const struct mgb_command *const *c = first; c; c = mgb_manual_next(c + 1))
-        words_print(out, *c, (*c)->name);
-    if (manual->itself)
-        words_print(out, manual->itself, "");
     fputs("    esac\n}\n\n", out);
+    positions_print(out, manual);
 }
 
 void mgb_manual_print_bash(FILE *out, const struct mgb_manual *manual)
