@@ -218,8 +218,10 @@ static void timeline_draw(const struct plan_state *state, struct tui_canvas *can
         return;
     }
     tui_rule(canvas, area, 0, "TIMELINE", NULL);
-    tui_print(canvas, area, 1, 1, TUI_DIM, "no traced step yet%s",
-              scene->readonly ? "" : ": t traces the next one");
+    int x = tui_print(canvas, area, 1, 1, TUI_DIM, "no traced step yet%s",
+                      scene->readonly ? "" : ": t traces the next one");
+    if (*scene->snapshot->phases.bound)
+        tui_print(canvas, area, 1, x, TUI_PLAIN, "; bound by %s", scene->snapshot->phases.bound);
 }
 
 static void plan_draw(void *private, struct tui_canvas *canvas, struct tui_rect area,

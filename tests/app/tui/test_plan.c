@@ -179,6 +179,7 @@ static void no_traced_step_says_how_to_get_one(void **state)
     bench_make(&bench, 4);
     bench.fixture->snapshot.traced = NULL;
     line_has(&bench, 20, "no traced step", "no traced step yet: t traces the next one");
+    line_has(&bench, 20, "no traced step", "; bound by backward on gpu:3 (98%)");
     for (int action = 0; action < TUI_ACT_COUNT; action++)
         tui_view_plan.act(bench.state, (enum tui_action)action, &bench.scene, &bench.desk.desk);
     bench.scene.readonly = true;
