@@ -45,6 +45,8 @@ void mgb_archive_filter_done(struct mgb_archive_filter *filter);
 /* Into a list of the request, which is told in it; the caller sets version and times. */
 enum mgb_status mgb_archive_list_fill(struct mgb_list *out, struct mgb_reader *reader,
                                       const struct mgb_list_request *request);
+/* Figures of rows whose segments have none stored; as far as there are not too many steps. */
+enum mgb_status mgb_archive_live_fill(struct mgb_list *list, struct mgb_reader *reader);
 /* Empty, one holder; NULL: no memory. */
 struct mgb_list *mgb_archive_list_make(const struct mgb_list_request *request);
 
