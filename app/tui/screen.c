@@ -8,6 +8,7 @@
 #include <time.h>
 
 enum { WARNING_MS = 5000 };
+static const int64_t list_age_ns = INT64_C(3000000000);
 
 static const struct tui_view *const views[SCREEN_VIEWS] = {
     &tui_view_bench, &tui_view_devices, &tui_view_variables, &tui_view_plan,  &tui_view_runs,
@@ -178,6 +179,16 @@ static bool runs_look(struct tui_screen *screen)
     return other && screen->at == SCREEN_RUNS;
 }
 
+/* While something runs its line would stand still. Where nothing is done there is nothing new to ask for. */
+static void runs_follow(struct tui_screen *screen)
+{
+    if (screen->at != SCREEN_RUNS || !screen->options.archive ||
+        screen->now_ns - screen->listed_ns < list_age_ns)
+        return;
+    screen->listed_ns = screen->now_ns;
+    mgb_archive_refresh(screen->options.archive);
+}
+
 /* The newest warning stands at the foot for a while, or until a key says that it was seen. */
 static bool log_look(struct tui_screen *screen)
 {
@@ -204,7 +215,10 @@ bool tui_screen_refresh(struct tui_screen *screen, int64_t now_ns)
     bool changed = screen->dirty;
     screen->dirty = false;
     screen->now_ns = now_ns;
-    changed |= workbench_look(screen);
+    if (workbench_look(screen)) {
+        changed = true;
+        runs_follow(screen);
+    }
     changed |= runs_look(screen);
     changed |= log_look(screen);
     if (*screen->message && now_ns >= screen->message_until_ns) {

@@ -42,8 +42,8 @@ struct tui_screen {
     const struct mgb_snapshot *snapshot; /* held, as is the list */
     const struct mgb_list *runs;
     struct mgb_pending pending;
-    bool fixed; /* the snapshot is a test's */
-    int64_t now_ns, log_count, key_ms;
+    bool fixed;                                   /* the snapshot is a test's */
+    int64_t now_ns, listed_ns, log_count, key_ms; /* listed_ns: when the list was asked for */
     bool dirty; /* something is to be drawn that came between keys */
 
     struct tui_prompt prompt;

@@ -46,7 +46,8 @@ static void progress_draw(struct tui_canvas *canvas, struct tui_rect area,
         tui_put(canvas, area, 1, x, TUI_DIM,
                 sweep->done ? "all cells have ended" : "stopped; s goes on");
     if (*sweep->best)
-        tui_print(canvas, area, 2, 1, TUI_GOOD, "* best: %s", sweep->best);
+        tui_print(canvas, area, 2, 1, TUI_GOOD, "* %s%s",
+                  strncmp(sweep->best, "Fastest", 7) == 0 ? "" : "Fastest: ", sweep->best);
 }
 
 /* Columns: the sign, the values that vary, and the figures. */

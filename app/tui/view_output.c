@@ -97,9 +97,9 @@ static void output_draw(void *private, struct tui_canvas *canvas, struct tui_rec
             continue;
         if (number++ < state->list.top)
             continue;
-        tui_put(canvas, rows, y, 1, TUI_PLAIN, line_shown(state->lines[i], state->list.left));
-        if (number - 1 == state->list.at)
-            tui_list_hand(canvas, tui_rect_row(rows, y));
+        tui_put(canvas, rows, y, 0, TUI_PLAIN, line_shown(state->lines[i], state->list.left));
+        if (number - 1 == state->list.at) /* no sign in front: lines are as wide as the screen */
+            tui_restyle(canvas, tui_rect_row(rows, y), TUI_SELECTED);
         y++;
     }
     if (passing == 0)

@@ -245,11 +245,11 @@ static void a_sweep_that_runs_shows_how_far_it_is(void **state)
     shows(&s, "scaling: 6 of 8");
     shows(&s, "2:11, 52 s left");
     shows(&s, "now gpus=4 cpu_relocation=true");
-    shows(&s, "* best: gpus=4 cpu_relocation=false, by more than noise");
+    shows(&s, "* Fastest: gpus=4 cpu_relocation=false, by more than noise");
     shows(&s, "out of memory: /gpu:0 needs");
     shows(&s, "same       before");
     char *text = drawn(&s, 20, 80);
-    const char *row = strstr(text, "best:");
+    const char *row = strstr(text, "Fastest:");
     assert_non_null(row);
     row = strchr(row, '*'); /* that of the table */
     assert_non_null(row);
