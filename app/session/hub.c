@@ -46,6 +46,12 @@ void mgb_hub_stop(struct mgb_hub *hub)
     atomic_store(&hub->interrupted, true);
 }
 
+void mgb_hub_cut(struct mgb_hub *hub)
+{
+    atomic_store(&hub->cut, true);
+    mgb_hub_stop(hub);
+}
+
 void mgb_hub_resume(struct mgb_hub *hub)
 {
     atomic_store(&hub->interrupted, false);

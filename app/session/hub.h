@@ -62,6 +62,9 @@ void mgb_hub_interrupt(struct mgb_hub *hub);
 
 /* From any thread: as mgb_hub_interrupt, but told to whoever steps by a flag alone, so that the run may be closing. */
 void mgb_hub_stop(struct mgb_hub *hub);
+/* The same for good, by a signal that leaves two seconds: a step that does not end within one is waited for no longer, its
+ * run is stored as interrupted meanwhile. */
+void mgb_hub_cut(struct mgb_hub *hub);
 /* Takes an interrupt back: sessions that are open and were interrupted go on. On the thread that drives the sessions, while
  * none of them steps. */
 void mgb_hub_resume(struct mgb_hub *hub);

@@ -18,7 +18,7 @@ struct mgb_hub {
     struct mgb_hub_options options;
     struct mgb_recorder *recorder; /* NULL until the first run, or when nothing is recorded */
     struct mgb_reader *reader;
-    atomic_bool interrupted;
+    atomic_bool interrupted, cut;
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
     struct script_session *sessions;  /* open ones */
     bool crowded;                     /* too many towers for the cores: told */

@@ -93,6 +93,21 @@ static void step_tell(struct script_session *session)
     hub->options.progress(hub->options.context, line);
 }
 
+/* Stores how a run ended that may never come back. */
+static void run_give_up(struct script_session *session, enum mgb_outcome outcome,
+                        const char *message)
+{
+    struct mgb_recorder *recorder = session->hub->recorder;
+    if (!session->run_id)
+        return;
+    session->outcome = outcome;
+    struct mgb_record_segment_end end = {
+        .outcome = outcome, .message = message, .auto_warmup = session->automatic};
+    mgb_recorder_finish_segment(NULL, recorder, session->segment_id, &end);
+    mgb_recorder_finish_run(recorder, session->run_id, outcome, message);
+    mgb_recorder_flush(recorder);
+}
+
 /* The watchdog: called about once a second on the thread that waits. The engine's own deadline comes first; this one is
  * for a device so stuck that the engine's thread does not come back. */
 static void step_watch(void *context)
@@ -104,22 +119,16 @@ static void step_watch(void *context)
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
         mgb_session_die(session,
                         "a device got stuck: the step did not end and the engine does not answer");
+    if (atomic_load(&session->hub->cut) && session->outcome == MGB_OUTCOME_RUNNING)
+        run_give_up(session, MGB_OUTCOME_INTERRUPTED, "ended by a signal during a step");
     mgb_hub_warn_stopped(session->hub);
     step_tell(session);
 }
 
 void mgb_session_die(struct script_session *session, const char *message)
 {
-    struct mgb_hub *hub = session->hub;
-    if (session->run_id) {
-        session->outcome = MGB_OUTCOME_TIMEOUT;
-        struct mgb_record_segment_end end = {
-            .outcome = MGB_OUTCOME_TIMEOUT, .message = message, .auto_warmup = session->automatic};
-        mgb_recorder_finish_segment(NULL, hub->recorder, session->segment_id, &end);
-        mgb_recorder_finish_run(hub->recorder, session->run_id, MGB_OUTCOME_TIMEOUT, message);
-        mgb_recorder_flush(hub->recorder);
-    }
-    hub->options.die(hub->options.context, message);
+    run_give_up(session, MGB_OUTCOME_TIMEOUT, message);
+    session->hub->options.die(session->hub->options.context, message);
 }
 
 struct step_work {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_UNAVAILABLE = 4, EXIT_INTERRUPTED = 130 };
-enum { SIGNAL_END_MS = 1500 }; /* of the two seconds that a signal leaves */
+enum { SIGNAL_END_MS = 1300 }; /* of the two seconds that a signal leaves */
 
 static void screen_tell(const struct tui_program *program, bool on)
 {

@@ -213,6 +213,8 @@ bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms, bool int
     bench->quit = true;
     atomic_store(&bench->leaving, true);
     if (!bench->gone) {
+        if (interrupted)
+            mgb_hub_cut(bench->hub);
         mgb_hub_stop(bench->hub);
         mgb_script_stop(bench->script);
     }
