@@ -34,31 +34,53 @@ static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, const char *tex
     desk->ask(desk, &(struct mgb_wish){.kind = kind, .text = text});
 }
 
-static void tag(struct runs_state *state, struct tui_desk *desk, const char *name, size_t length,
-                bool remove)
+/* Those to be added, or those to be taken off, as one command. */
+static void tags_command(const struct runs_state *state, struct tui_desk *desk, const char *names,
+                         bool remove)
 {
-    char line[2100], quoted[2000];
-    if (state->target_is_ours && !remove) {
-        snprintf(quoted, sizeof quoted, "%.*s", (int)length, name);
-        wish(desk, MGB_WISH_TAG, quoted);
-        return;
+    char line[2200];
+    size_t used = (size_t)snprintf(line, sizeof line, "tag %lld", (long long)state->target.run);
+    size_t empty = used;
+    for (const char *at = names; *at;) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, " ");
+        bool off = *at == '-';
+        if (off == remove && length > (size_t)off && used + 4 * length + 20 < sizeof line) {
+            line[used++] = ' ';
+            used += word_quote(line + used, sizeof line - used, at + off, length - off);
+        }
+        at += length;
     }
-    word_quote(quoted, sizeof quoted, name, length);
-    snprintf(line, sizeof line, "tag %lld %s%s", (long long)state->target.run, quoted,
-             remove ? " --remove" : "");
+    if (used == empty)
+        return;
+    if (remove)
+        strcpy(line + used, " --remove");
     desk->command(desk, line);
+}
+
+static void tags_wish(struct tui_desk *desk, const char *names)
+{
+    char name[200];
+    for (const char *at = names; *at;) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (length > 0 && *at != '-')
+            wish(desk, MGB_WISH_TAG, name);
+        at += length;
+    }
 }
 
 static void tag_answer(void *context, struct tui_desk *desk, const char *text)
 {
-    for (const char *at = text; at && *at;) {
-        at += strspn(at, " ");
-        size_t length = strcspn(at, " ");
-        bool remove = *at == '-';
-        if (length > (size_t)remove)
-            tag(context, desk, at + remove, length - remove, remove);
-        at += length;
-    }
+    struct runs_state *state = context;
+    if (!text)
+        return;
+    if (state->target_is_ours)
+        tags_wish(desk, text);
+    else
+        tags_command(state, desk, text, false);
+    tags_command(state, desk, text, true);
 }
 
 static void note_answer(void *context, struct tui_desk *desk, const char *text)
@@ -72,7 +94,9 @@ static void note_answer(void *context, struct tui_desk *desk, const char *text)
         return;
     }
     word_quote(quoted, sizeof quoted, text, strlen(text));
-    snprintf(line, sizeof line, "note %lld -- %s", (long long)state->target.run, quoted);
+    /* a blank keeps a note that begins with a dash from being a flag */
+    snprintf(line, sizeof line, "note %lld %.1s%s%s", (long long)state->target.run, quoted,
+             *text == '-' ? " " : "", quoted + 1);
     desk->command(desk, line);
 }
 

@@ -238,10 +238,14 @@ struct tui_history *tui_screen_history(struct tui_screen *screen)
     return &screen->history;
 }
 
-/* Does the text have more than one line? */
-static bool is_long(const char *text)
+/* Is it to be read in peace? What a verb that changes something says first is enough at the foot. */
+static bool is_long(const char *line, const char *text)
 {
+    static const char *const brief[] = {"tag ", "note ", "baseline set ", "baseline rm ", "rm "};
     const char *end = strchr(text, '\n');
+    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+        if (strncmp(line, brief[i], strlen(brief[i])) == 0)
+            return false;
     return (end && end[1]) || strlen(text) > 70;
 }
 
@@ -253,7 +257,7 @@ void tui_screen_job_ended(struct tui_screen *screen, const char *line, const cha
         snprintf(said, sizeof said, "%.150s: exit code %d", line, code);
         tui_log_add(screen->options.log, kind, said);
     }
-    if (is_long(text))
+    if (is_long(line, text))
         screen->desk.show(&screen->desk, line, text);
     else if (*text)
         screen_say(screen, kind, "%.*s", (int)strcspn(text, "\n"), text);

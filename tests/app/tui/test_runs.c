@@ -197,19 +197,25 @@ static void texts_of_people_are_quoted_for_the_command(void **state)
     free(drawn(20, 100));
     act(TUI_ACT_NOTE);
     fixture_desk_answer(&s.desk, "it's \"hot\" \\ $HOME; rm -rf");
-    splits_to(s.desk.command, 4, "it's \"hot\" \\ $HOME; rm -rf");
-    assert_int_equal(strncmp(s.desk.command, "note 412 -- ", 12), 0);
+    splits_to(s.desk.command, 3, "it's \"hot\" \\ $HOME; rm -rf");
+    assert_int_equal(strncmp(s.desk.command, "note 412 '", 10), 0);
+    act(TUI_ACT_NOTE);
+    fixture_desk_answer(&s.desk, "--json");
+    splits_to(s.desk.command, 3, " --json");
     act(TUI_ACT_TAG);
-    fixture_desk_answer(&s.desk, "  fast -old ");
+    fixture_desk_answer(&s.desk, "  fast big");
+    assert_string_equal(s.desk.command, "tag 412 'fast' 'big'");
+    act(TUI_ACT_TAG);
+    fixture_desk_answer(&s.desk, "-old -");
     assert_string_equal(s.desk.command, "tag 412 'old' --remove");
-    assert_int_equal(s.desk.commanded, 3);
+    assert_int_equal(s.desk.commanded, 4);
     act(TUI_ACT_BASELINE);
     assert_string_equal(s.desk.initial, "inception_v3");
     fixture_desk_answer(&s.desk, "my base");
     assert_string_equal(s.desk.command, "baseline set 'my base' 412.2");
     act(TUI_ACT_TAG);
     fixture_desk_answer(&s.desk, NULL);
-    assert_int_equal(s.desk.commanded, 4);
+    assert_int_equal(s.desk.commanded, 5);
 }
 
 static void the_run_on_the_bench_is_written_to_by_the_workbench(void **state)

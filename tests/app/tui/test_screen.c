@@ -286,6 +286,9 @@ static void what_a_command_printed_is_shown_and_closed_again(void **state)
     press('5');
     tui_screen_job_ended(screen, "tag 412 x", "", 0);
     shows("tag 412 x: done");
+    tui_screen_job_ended(screen, "rm 4 --yes", "deleted 1 run\n  run 4: mlp\n", 0);
+    shows("deleted 1 run");
+    shows("[5]Runs");
     tui_screen_job_ended(screen, "show 9", "no run 9\n", 4);
     shows("! no run 9");
     tui_screen_job_ended(screen, "compare 1 2", "a\tb\nfaster\n\x1b[31mred\n", 0);
