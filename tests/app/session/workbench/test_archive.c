@@ -6,8 +6,6 @@
 #include "db/store_private.h"
 #include "tests/support/results.h"
 
-#include <mgb/placement.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
@@ -138,47 +136,6 @@ static void ratios_are_to_the_pinned_baseline(void **state)
     assert_true(isnan(row_of(list, 19)->ratio)); /* no figures */
     assert_true(isnan(row_of(list, 19)->step_ms));
     assert_string_equal(row_of(list, 19)->outcome, "oom");
-    reading_done(&r);
-}
-
-/* Every option that a row can have, and what it says is what mgb_placement_set takes. */
-static void what_was_asked_for_can_be_asked_for_again(void **state)
-{
-    struct reading r;
-    struct mgb_store *store;
-    struct mgb_placement placement;
-    struct mgb_record_segment record = database_segment(0);
-    char asked[600], *at = asked, *pair;
-    record.asked = (struct mgb_record_placement){.gpus = {2, true},
-                                                 .gpu_list = "[\"/gpu:1\",\"/gpu:0\"]",
-                                                 .batch_per_gpu = {32, true},
-                                                 .cpu_merge = {0, true},
-                                                 .overlap = {1, true},
-                                                 .strategy = "gradients",
-                                                 .weights_at = "/cpu:0",
-                                                 .bucket_mib = {12.5, true},
-                                                 .peer_access = "false",
-                                                 .gpu_memory_bytes = {1 << 30, true},
-                                                 .threads = {2, true}};
-    assert_ok(mgb_store_open(&store, *state, NULL));
-    stored_run(store, database_run(), record, 5, 10000000);
-    mgb_store_close(store);
-    reading_init(&r, *state);
-    const struct mgb_list *list = list_ask(&r, "", MGB_LIST_RUN, false, 0, 10);
-    assert_string_equal(list->rows[0].settings,
-                        "gpus=[1,0] batch=32 gpu_memory=1073741824 cpu_merge=false "
-                        "strategy=gradients weights_at=/cpu:0 bucket_mib=12.5 overlap=true "
-                        "peer_access=false threads=2");
-    snprintf(asked, sizeof asked, "%s", list->rows[0].settings);
-    assert_string_equal(list->rows[0].recipe, "tiny classes=10");
-    mgb_placement_init(&placement);
-    while ((pair = strsep(&at, " "))) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        assert_ok(mgb_placement_set(&placement, pair, value));
-    }
-    assert_int_equal(placement.listed, 2);
-    assert_int_equal(placement.gpu_memory, 1 << 30);
     reading_done(&r);
 }
 
@@ -483,7 +440,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_RESULTS(a_line_is_what_sql_says_of_the_segment),
         ON_RESULTS(ratios_are_to_the_pinned_baseline),
-        ON_A_FILE(what_was_asked_for_can_be_asked_for_again),
         ON_RESULTS(words_and_conditions_all_must_hold),
         ON_RESULTS(notes_and_placements_as_shown_are_found),
         ON_RESULTS(what_cannot_be_asked_is_told),
