@@ -38,6 +38,8 @@ void tui_screen_click(struct tui_screen *screen, int y, int x, int wheel, bool t
 void tui_screen_job_ended(struct tui_screen *screen, const char *line, const char *text, int code);
 /* How often each action has fired, for the test of random keys. */
 const int *tui_screen_fired(const struct tui_screen *screen);
+/* Appends that to the file that MGBENCH_PRESSED names, a line each; not set: nothing. */
+void tui_screen_fired_tell(const struct tui_screen *screen);
 
 void tui_screen_settings_load(struct tui_screen *screen, struct tui_settings *settings);
 void tui_screen_settings_save(struct tui_screen *screen, struct tui_settings *settings);

@@ -183,6 +183,8 @@ static int program_close(struct tui_program *program, int code)
     tui_crash_give_back();
     screen_tell(program, false);
     history_keep(program);
+    if (program->screen)
+        tui_screen_fired_tell(program->screen);
     tui_screen_free(program->screen);
     program->screen = NULL;
     tui_jobs_close(program->jobs);
