@@ -17,6 +17,7 @@ struct sweep_state {
     struct tui_list editor, table;
     bool table_has_keys;
     int shown[MOST_ROWS], shown_count; /* rows of the editor that pass the filter */
+    char filter[128];                  /* that they passed */
     int editing;                       /* the row a prompt is about */
     struct tui_rect editor_rows, table_rows;
 };
@@ -59,23 +60,31 @@ static void row_text(char *out, size_t size, const struct sweep_state *state, in
         snprintf(out, size, "%s", state->grid.values[row - ROW_OPTIONS]);
 }
 
-static void rows_choose(struct sweep_state *state, const struct tui_scene *scene)
-{
-    char text[320];
-    state->shown_count = 0;
-    for (int row = 0; row < MOST_ROWS; row++) {
-        snprintf(text, sizeof text, "%s %s", row_name(row), row_help(row));
-        if (tui_filter_passes(scene->filter, text))
-            state->shown[state->shown_count++] = row;
-    }
-    tui_list_fit(&state->editor, state->shown_count, state->editor.fits);
-}
-
 static int row_in_hand(const struct sweep_state *state)
 {
     return state->editor.at >= 0 && state->editor.at < state->shown_count
                ? state->shown[state->editor.at]
                : -1;
+}
+
+/* A new filter takes the first row that passes in hand; one that ends leaves the row that was. */
+static void rows_choose(struct sweep_state *state, const struct tui_scene *scene)
+{
+    char text[320];
+    int hand = row_in_hand(state);
+    bool changed = strncmp(state->filter, scene->filter, sizeof state->filter - 1) != 0;
+    snprintf(state->filter, sizeof state->filter, "%s", scene->filter);
+    state->editor.at = changed ? 0 : state->editor.at;
+    state->shown_count = 0;
+    for (int row = 0; row < MOST_ROWS; row++) {
+        snprintf(text, sizeof text, "%s %s", row_name(row), row_help(row));
+        if (!tui_filter_passes(scene->filter, text))
+            continue;
+        if (changed && row == hand && !*scene->filter)
+            state->editor.at = state->shown_count;
+        state->shown[state->shown_count++] = row;
+    }
+    tui_list_fit(&state->editor, state->shown_count, state->editor.fits);
 }
 
 /* What the bench has, where the option does not vary. */

@@ -272,8 +272,10 @@ function w.sweep(text)
   local options = read()
   if type(options) ~= "table" then host.fail("sweep: a table of options expected, as { name = \"x\", grid = { gpus = {1, 2} } }") end
   if spec and spec.model then
+    local grid, other = options.grid or {}, { batch = "global_batch", global_batch = "batch" } -- these exclude each other
+    local function given(name) return name and (options[name] ~= nil or grid[name] ~= nil) end
     for name, value in pairs(options_of(spec)) do
-      if options[name] == nil and not (options.grid and options.grid[name]) then options[name] = value end
+      if not given(name) and not given(other[name]) then options[name] = value end
     end
   end
   if options.name == nil then options.name = "workbench" end

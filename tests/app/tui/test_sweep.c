@@ -285,6 +285,26 @@ static void right_goes_to_the_cells_and_enter_shows_one(void **state)
     view_free(&s);
 }
 
+static void a_filter_takes_what_it_finds_in_hand_and_leaves_it_there(void **state)
+{
+    (void)state;
+    struct screen s = view_make(false);
+    fixture_desk_init(&s.desk);
+    shows(&s, "> name");
+    act(&s, TUI_ACT_DOWN);
+    act(&s, TUI_ACT_DOWN);
+    s.scene.filter = "global";
+    shows(&s, "> global_batch");
+    act(&s, TUI_ACT_DOWN);
+    shows(&s, "  global_batch");
+    act(&s, TUI_ACT_UP);
+    s.scene.filter = "";
+    shows(&s, "> global_batch");
+    act(&s, TUI_ACT_DOWN);
+    shows(&s, "> cpu_relocation");
+    view_free(&s);
+}
+
 static char kept[40][2][300];
 static int kept_count;
 
@@ -348,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_wrong_value_leaves_the_old_ones),
         cmocka_unit_test(a_sweep_that_runs_shows_how_far_it_is),
         cmocka_unit_test(right_goes_to_the_cells_and_enter_shows_one),
+        cmocka_unit_test(a_filter_takes_what_it_finds_in_hand_and_leaves_it_there),
         cmocka_unit_test(a_grid_comes_back_from_the_settings),
         cmocka_unit_test(any_size_is_drawn_without_a_fault),
     };
