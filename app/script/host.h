@@ -36,7 +36,7 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read;
-    bool watched;     /* a hook looks for a stop asked by another thread */
+    bool watched; /* a hook looks for a stop asked by another thread */
     void (*output)(void *context, const char *line);
     void (*statement)(void *context, const char *text);
     void *output_context;

@@ -31,8 +31,7 @@ static void folder_each(const char *root,
 }
 
 bool mgb_models_each(const char *const *extra, int extra_count,
-                     void (*each)(void *context, const char *name, const char *path),
-                     void *context)
+                     void (*each)(void *context, const char *name, const char *path), void *context)
 {
     char **roots = NULL;
     int count = 0;

@@ -147,7 +147,6 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
     script->limit = settings->memory_limit ? settings->memory_limit : DEFAULT_LIMIT;
     script->help = settings->help;
     script->then = settings->then;
-    script->watched = settings->watched;
     script->output = settings->output;
     script->statement = settings->statement;
     script->output_context = settings->output_context;
@@ -166,18 +165,6 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
                              settings->lua_path_count);
 }
 
-static void watch_hook(lua_State *L, lua_Debug *ar);
-
-#define WATCH_EVERY 1000 /* instructions */
-
-static void script_watch(struct mgb_script *script)
-{
-    if (script->watched)
-        lua_sethook(script->lua, watch_hook, LUA_MASKCOUNT, WATCH_EVERY);
-    else
-        lua_sethook(script->lua, NULL, 0, 0);
-}
-
 enum mgb_status mgb_script_make(struct mgb_script **out, const struct mgb_script_settings *settings)
 {
     *out = NULL;
@@ -194,7 +181,6 @@ enum mgb_status mgb_script_make(struct mgb_script **out, const struct mgb_script
     lua_atpanic(L, state_panic);
     lua_setwarnf(L, state_warn, script);
     lua_pushcfunction(L, libraries_open);
-    script_watch(script);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
         enum mgb_status status =
             mgb_fail(MGB_NO_MEMORY, "opening the script libraries: %s", lua_tostring(L, -1));
@@ -370,8 +356,8 @@ enum mgb_status mgb_script_call(struct mgb_script *script, struct mgb_script_ans
     *out = (struct mgb_script_answer){0};
     free(script->script_dir);
     script->script_dir = NULL;
-    return main_call(
-        script, (struct main_job){.call = &(struct call_job){part, name, words, count, out}});
+    return main_call(script,
+                     (struct main_job){.call = &(struct call_job){part, name, words, count, out}});
 }
 
 void mgb_script_answer_done(struct mgb_script_answer *answer)
@@ -399,6 +385,8 @@ static void interrupt_hook(lua_State *L, lua_Debug *ar)
     lua_error(L);
 }
 
+#define WATCH_EVERY 1000 /* instructions */
+
 /* Another thread must not touch the state: it leaves a wish that is looked for here. */
 static void watch_hook(lua_State *L, lua_Debug *ar)
 {
@@ -413,10 +401,16 @@ void mgb_script_stop(struct mgb_script *script)
     atomic_store(&script->interrupted, true);
 }
 
+void mgb_script_watch(struct mgb_script *script, bool on)
+{
+    script->watched = on;
+    lua_sethook(script->lua, on ? watch_hook : NULL, on ? LUA_MASKCOUNT : 0, on ? WATCH_EVERY : 0);
+}
+
 void mgb_script_resume(struct mgb_script *script)
 {
     atomic_store(&script->interrupted, false);
-    script_watch(script);
+    mgb_script_watch(script, script->watched);
 }
 
 void mgb_script_rearm(lua_State *L)

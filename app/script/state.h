@@ -28,13 +28,12 @@ struct mgb_script_settings {
     enum mgb_table_format format;  /* of mgb.table */
     const char *
         then; /* borrowed; a text of the program, called with what a script gave back; NULL: none */
-    bool watched; /* mgb_script_stop ends it too, from other threads */
     /* A line that host.output was given, without its newline; NULL: it goes to standard output. */
     void (*output)(void *context, const char *line);
     /* A statement that changed a session in a way that no service sees ("s:freeze(...)"); NULL: nobody wants to know. */
     void (*statement)(void *context, const char *text);
     void *output_context; /* of both */
-    bool help; /* stop once the script has declared its flags: see mgb_script_help_get */
+    bool help;            /* stop once the script has declared its flags: see mgb_script_help_get */
 };
 
 /* Where and why a script failed. `text` is the whole as shown to people: message, source lines, traceback. Strings are
@@ -74,9 +73,11 @@ bool mgb_script_gave_model(const struct mgb_script *script);
 void mgb_script_interrupt(struct mgb_script *script);
 bool mgb_script_interrupted(const struct mgb_script *script);
 
-/* The same from any thread, noticed within a thousand instructions by a state that was made `watched`; takes both back, on
- * the thread of the state, while nothing runs in it. */
+/* The same from any thread, noticed within a thousand instructions while the state is watched. mgb_script_watch, on the
+ * thread of the state while nothing runs in it, says whether it is from now on; mgb_script_resume, likewise, takes back
+ * that it was asked to stop. */
 void mgb_script_stop(struct mgb_script *script);
+void mgb_script_watch(struct mgb_script *script, bool on);
 void mgb_script_resume(struct mgb_script *script);
 
 /* Calls a function that the program's own Lua lends: `name` of host[`part`], with texts. `out` receives what it gave back, as

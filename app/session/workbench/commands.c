@@ -1,7 +1,5 @@
 /* What is done for a wish: preview, open, steps, changes of placement and of what is trained. */
-#include "app/session/workbench/driver.h"
-
-#include "app/supervisor/supervisor.h"
+#include "app/session/workbench/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +32,7 @@ static enum mgb_status placement_look(struct mgb_workbench *bench,
                                       const struct mgb_placement *asked)
 {
     bench->opening = MGB_OPEN_PREVIEW;
-    enum mgb_status status =
-        place_call(bench, NULL, "look", asked, MGB_WORDS_ALL, MGB_OUTPUTS);
+    enum mgb_status status = place_call(bench, NULL, "look", asked, MGB_WORDS_ALL, MGB_OUTPUTS);
     bench->opening = MGB_OPEN_OTHER;
     if (status == MGB_OK && bench->offered.facts)
         return MGB_OK;
@@ -134,8 +131,8 @@ static enum mgb_status resume_read(struct mgb_workbench *bench, struct mgb_place
 {
     struct mgb_script_answer answer;
     char *rest = NULL;
-    enum mgb_status status = mgb_bench_call(
-        bench, &answer, "resume", (const char *const[]){bench->options.resume, NULL});
+    enum mgb_status status = mgb_bench_call(bench, &answer, "resume",
+                                            (const char *const[]){bench->options.resume, NULL});
     mgb_placement_init(asked);
     char *line = status == MGB_OK && answer.count ? strtok_r(answer.texts[0], "\n", &rest) : NULL;
     for (; line && status == MGB_OK; line = strtok_r(NULL, "\n", &rest)) {
@@ -178,10 +175,8 @@ void mgb_bench_start(struct mgb_workbench *bench)
     if (bench->resumed && status == MGB_OK)
         mgb_bench_say(bench, MGB_LINE_NOTE,
                       "the session before ended by a fault: ready to begin it anew");
+    bench->settled = true;
     mgb_bench_publish(bench);
-    pthread_mutex_lock(&bench->lock);
-    bench->starting = false;
-    pthread_mutex_unlock(&bench->lock);
 }
 
 static void open_note(struct mgb_workbench *bench)
@@ -217,12 +212,12 @@ void mgb_bench_run(struct mgb_workbench *bench)
         mgb_bench_complain(bench, "there is no model yet: choose one first");
         return;
     }
-    if (!bench->session && session_open(bench) != MGB_OK) {
+    enum mgb_status status = bench->session ? MGB_OK : session_open(bench);
+    bench->state = status == MGB_OK ? MGB_BENCH_RUNNING : MGB_BENCH_READY;
+    if (status == MGB_INTERRUPTED)
+        mgb_bench_say(bench, MGB_LINE_NOTE, "stopped before devices were taken");
+    else if (status != MGB_OK)
         mgb_bench_complain(bench, mgb_message_get());
-        bench->state = MGB_BENCH_READY;
-    } else {
-        bench->state = MGB_BENCH_RUNNING;
-    }
     bench->draft->doing[0] = '\0';
 }
 
@@ -244,7 +239,7 @@ static void point_tell(struct mgb_workbench *bench)
         return;
     if (place_call(bench, &answer, "point_text", &bench->asked, MGB_WORDS_ALL, MGB_OUTPUTS) ==
             MGB_OK &&
-        answer.count && strlen(answer.texts[0]) < MGB_SUPERVISED_POINT)
+        answer.count && strlen(answer.texts[0]) < MGB_WORKBENCH_POINT)
         hub->restartable(hub->context, answer.texts[0]);
     mgb_script_answer_done(&answer);
 }
@@ -297,8 +292,8 @@ void mgb_bench_offer(struct mgb_workbench *bench, const char *kind, const char *
     struct mgb_placement asked = bench->asked;
     mgb_bench_set_state(bench, bench->state, "planning");
     bench->draft->doing[0] = '\0';
-    enum mgb_status status = mgb_bench_call(bench, NULL, "offer",
-                                            (const char *const[]){kind, text ? text : "", NULL});
+    enum mgb_status status =
+        mgb_bench_call(bench, NULL, "offer", (const char *const[]){kind, text ? text : "", NULL});
     if (status == MGB_OK && (bench->draft->facts || strcmp(kind, "model") == 0))
         status = placement_look(bench, &asked);
     if (status != MGB_OK || !bench->offered.facts) {

@@ -1,6 +1,6 @@
 /* The workbench's thread: takes wishes, steps in short pieces between them, looks for what might be pressed when there is
  * time, and sleeps when there is nothing to do. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,6 +108,7 @@ static bool turn(struct mgb_workbench *bench)
     if (wish) {
         wish_do(bench, wish);
         mgb_bench_wish_free(wish);
+        bench->settled = true;
         mgb_bench_publish(bench);
         return true;
     }
@@ -151,7 +152,6 @@ void *mgb_bench_main(void *argument)
 {
     struct mgb_workbench *bench = argument;
     mgb_bench_start(bench);
-    mgb_bench_publish(bench);
     while (!is_quitting(bench))
         if (!turn(bench))
             rest(bench);

@@ -1,5 +1,5 @@
 /* Wishes that take long, and those that only write something. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include "db/name.h"
 
@@ -64,7 +64,8 @@ void mgb_bench_verify(struct mgb_workbench *bench)
         mgb_bench_complain(bench, "verify: this run has no earlier placement to compare with");
         return;
     }
-    mgb_bench_set_state(bench, MGB_BENCH_BUSY, "verifying " VERIFY_STEPS " steps of either placement");
+    mgb_bench_set_state(bench, MGB_BENCH_BUSY,
+                        "verifying " VERIFY_STEPS " steps of either placement");
     enum mgb_status status = verify_call(bench, &answer);
     if (status == MGB_OK && answer.count == 3) {
         struct mgb_bench_verified *verified = &bench->draft->verified;
@@ -112,8 +113,7 @@ void mgb_bench_eval(struct mgb_workbench *bench, const char *text)
     bool open = bench->session != NULL;
     mgb_bench_set_state(bench, MGB_BENCH_BUSY, "an expression");
     bench->moved = false;
-    enum mgb_status status =
-        mgb_bench_call(bench, NULL, "eval", (const char *const[]){text, NULL});
+    enum mgb_status status = mgb_bench_call(bench, NULL, "eval", (const char *const[]){text, NULL});
     fflush(stdout);
     if (status == MGB_OK)
         bench->draft->message[0] = '\0';
@@ -174,9 +174,9 @@ void mgb_bench_save(struct mgb_workbench *bench, const char *path)
     char *text = mgb_statements_write(bench->statements, bench->options.hub.program_version
                                                              ? bench->options.hub.program_version
                                                              : "?");
-    enum mgb_status status = file && text ? file_write(file, replace, text)
-                                          : mgb_fail(MGB_NO_MEMORY,
-                                                     "writing the session: memory is exhausted");
+    enum mgb_status status =
+        file && text ? file_write(file, replace, text)
+                     : mgb_fail(MGB_NO_MEMORY, "writing the session: memory is exhausted");
     if (status == MGB_OK) {
         bench->draft->message[0] = '\0';
         mgb_bench_say(bench, MGB_LINE_NOTE, "wrote %s: mgbench -e %s repeats this session", file,

@@ -1,6 +1,6 @@
 /* Changes of placement: several that wait are one; those that are refused together are tried one by one, so that only what
  * cannot be is left out. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static enum mgb_status ready_set(struct mgb_workbench *bench, const struct mgb_q
         for (int i = 0; i < wish->count; i++) {
             const struct mgb_assignment *a = &wish->at[i];
             if (is_unset(a) == (pass == 0))
-                MGB_TRY(mgb_placement_set(&asked, mgb_placement_options()[a->option].name,
-                                          a->value));
+                MGB_TRY(
+                    mgb_placement_set(&asked, mgb_placement_options()[a->option].name, a->value));
         }
     return mgb_bench_look(bench, &asked);
 }
@@ -79,7 +79,8 @@ static enum mgb_status wish_set(struct mgb_workbench *bench, const struct mgb_qu
     if (!bench->session)
         return ready_set(bench, wish);
     enum mgb_status status = session_set(bench, wish, PART_ALL);
-    bool strategy = assignment_find(wish, MGB_OPTION_STRATEGY) || assignment_find(wish, MGB_OPTION_LIKE);
+    bool strategy =
+        assignment_find(wish, MGB_OPTION_STRATEGY) || assignment_find(wish, MGB_OPTION_LIKE);
     if (status != MGB_INVALID || !strategy || wish->count < 2)
         return status;
     MGB_TRY(session_set(bench, wish, PART_STRATEGY));
@@ -101,8 +102,7 @@ static void refused_tell(struct mgb_workbench *bench, enum mgb_status status)
 {
     char message[600];
     const char *on = bench->session ? "; the placement before goes on" : "";
-    snprintf(message, sizeof message, "%.500s%s", mgb_message_get(),
-             status == MGB_OOM ? on : "");
+    snprintf(message, sizeof message, "%.500s%s", mgb_message_get(), status == MGB_OOM ? on : "");
     mgb_bench_complain(bench, message);
 }
 

@@ -1,5 +1,5 @@
 /* From what the workbench's thread knows to what everybody sees. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +50,8 @@ static void memory_plan(struct mgb_bench_segment *segment, const struct mgb_fact
         if (!device->used)
             continue;
         struct mgb_bench_memory *row = &segment->memory[segment->memory_count++];
-        *row = (struct mgb_bench_memory){.planned = device->planned_bytes,
-                                         .peak = -1,
-                                         .capacity = device->capacity_bytes};
+        *row = (struct mgb_bench_memory){
+            .planned = device->planned_bytes, .peak = -1, .capacity = device->capacity_bytes};
         snprintf(row->device, sizeof row->device, "%s", device->name);
     }
 }
@@ -207,6 +206,11 @@ void mgb_bench_publish(struct mgb_workbench *bench)
         old = bench->snapshot;
         bench->snapshot = next;
     }
+    if (bench->settled) {
+        bench->doing = 0;
+        bench->starting = false;
+    }
+    bench->settled = false;
     bench->log_incomplete = !complete;
     memcpy(bench->log_message, message, sizeof message);
     pthread_mutex_unlock(&bench->lock);

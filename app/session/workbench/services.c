@@ -1,6 +1,6 @@
 /* What Lua asks of the hub passes here: what a session would be is looked at without opening it, and steps and changes of
  * the workbench's session are noted, whoever asked for them. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include "app/session/preview.h"
 
@@ -226,6 +226,16 @@ void mgb_bench_services(struct mgb_workbench *bench)
     bench->services.cell = mgb_bench_cell;
 }
 
+/* What may be broken off anywhere; the rest is short, and half of it would leave Lua and engine apart. */
+static bool is_stoppable(const char *name)
+{
+    static const char *const names[] = {"start", "look", "eval", "verify", "sweep"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 enum mgb_status mgb_bench_call(struct mgb_workbench *bench, struct mgb_script_answer *out,
                                const char *name, const char *const *words)
 {
@@ -233,6 +243,7 @@ enum mgb_status mgb_bench_call(struct mgb_workbench *bench, struct mgb_script_an
     int count = 0;
     while (words && words[count])
         count++;
+    mgb_script_watch(bench->script, is_stoppable(name));
     enum mgb_status status =
         mgb_script_call(bench->script, &answer, "workbench", name, words, count);
     if (out)

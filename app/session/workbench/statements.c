@@ -74,8 +74,7 @@ enum mgb_status mgb_statements_open(struct mgb_statements *statements, const cha
 
 enum mgb_status mgb_statements_step(struct mgb_statements *statements, int64_t steps)
 {
-    struct statement *last =
-        statements->count ? &statements->at[statements->count - 1] : NULL;
+    struct statement *last = statements->count ? &statements->at[statements->count - 1] : NULL;
     if (steps <= 0)
         return MGB_OK;
     if (last && last->kind == STATEMENT_STEP) {
@@ -136,7 +135,8 @@ char *mgb_statements_write(const struct mgb_statements *statements, const char *
         "  local f = s:figures()\n"
         "  print((\"%s: %d steps, loss %.17g, digest %s\"):format(s.model, s.step_index, f.loss or "
         "0/0, s:digest()))\n"
-        "  if f.step_ms.median then print((\"  %.4g ms a step, median of %d timed steps of the last "
+        "  if f.step_ms.median then print((\"  %.4g ms a step, median of %d timed steps of the "
+        "last "
         "segment\"):format(f.step_ms.median, f.steps)) end\n"
         "  s:close()\n"
         "end\n";
@@ -147,8 +147,9 @@ char *mgb_statements_write(const struct mgb_statements *statements, const char *
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    fprintf(out, "-- A session of mgbench %s, statement by statement: the same losses and the same "
-                 "digest, to the last bit.\n-- mgbench -e FILE\nlocal s\n%s\n",
+    fprintf(out,
+            "-- A session of mgbench %s, statement by statement: the same losses and the same "
+            "digest, to the last bit.\n-- mgbench -e FILE\nlocal s\n%s\n",
             version, finish);
     for (size_t i = 0; i < statements->count; i++)
         statement_write(out, &statements->at[i]);

@@ -1,5 +1,5 @@
 /* A sweep, as the screen sees it: a row a point, filled as its cells end. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ static struct mgb_bench_sweep *sweep_copy(const struct mgb_bench_sweep *from)
 }
 
 /* "gpus=2 batch=32": columns appear as they are met. */
-static void values_fill(struct mgb_bench_sweep *sweep, struct mgb_bench_cell *row, const char *label)
+static void values_fill(struct mgb_bench_sweep *sweep, struct mgb_bench_cell *row,
+                        const char *label)
 {
     char text[256], *rest = NULL;
     snprintf(text, sizeof text, "%s", label);
@@ -111,9 +112,9 @@ static void cell_end(struct mgb_bench_sweep *sweep, const struct script_cell *ce
 void mgb_bench_cell(void *hub, const struct script_cell *cell)
 {
     struct mgb_workbench *bench = mgb_hub_context(hub);
-    struct mgb_bench_sweep *sweep =
-        bench->draft->sweep && cell->what != SCRIPT_SWEEP_BEGINS ? sweep_copy(bench->draft->sweep)
-                                                                 : sweep_make();
+    struct mgb_bench_sweep *sweep = bench->draft->sweep && cell->what != SCRIPT_SWEEP_BEGINS
+                                        ? sweep_copy(bench->draft->sweep)
+                                        : sweep_make();
     if (!sweep)
         return;
     snprintf(sweep->name, sizeof sweep->name, "%.63s", cell->sweep);

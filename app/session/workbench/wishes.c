@@ -222,7 +222,7 @@ enum mgb_status mgb_bench_ask(struct mgb_workbench *bench, const struct mgb_wish
 void mgb_bench_pending(struct mgb_workbench *bench, struct mgb_pending *out)
 {
     char now[512], then[512];
-    *out = (struct mgb_pending){0};
+    *out = (struct mgb_pending){.wishes = bench->doing + bench->starting};
     for (const struct mgb_queued *wish = bench->first; wish; wish = wish->next)
         out->wishes++;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
@@ -256,10 +256,12 @@ struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench)
     struct mgb_queued *taken = bench->first ? queue_pop(bench) : NULL;
     if (taken && taken->kind == MGB_WISH_STOP)
         bench->stops--;
-    for (struct mgb_queued *last = taken; last && is_placement(last->kind) && bench->first &&
-                                          is_placement(bench->first->kind);
+    for (struct mgb_queued *last = taken;
+         last && is_placement(last->kind) && bench->first && is_placement(bench->first->kind);
          last = last->next)
         last->next = queue_pop(bench);
+    for (const struct mgb_queued *wish = taken; wish; wish = wish->next)
+        bench->doing++;
     pthread_mutex_unlock(&bench->lock);
     return taken;
 }

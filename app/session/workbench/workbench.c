@@ -1,5 +1,5 @@
 /* See workbench.h: what other threads call. */
-#include "app/session/workbench/driver.h"
+#include "app/session/workbench/commands.h"
 
 #include "app/session/workbench/models.h"
 
@@ -88,7 +88,6 @@ static enum mgb_status script_open(struct mgb_workbench *bench)
                                            .output_dir = bench->output_dir,
                                            .services = &bench->services,
                                            .backend = "auto",
-                                           .watched = true,
                                            .output = script_output,
                                            .statement = script_statement,
                                            .output_context = bench};
@@ -106,8 +105,8 @@ static enum mgb_status parts_make(struct mgb_workbench *bench)
     hub.die = hub_die;
     hub.context = bench;
     if (!copy(&bench->model, options->model) || !copy(&bench->backend, options->backend) ||
-        !copy(&bench->machine, options->machine) || !copy(&bench->output_dir, options->output_dir) ||
-        !(bench->draft = mgb_snapshot_make()))
+        !copy(&bench->machine, options->machine) ||
+        !copy(&bench->output_dir, options->output_dir) || !(bench->draft = mgb_snapshot_make()))
         return mgb_fail(MGB_NO_MEMORY, "starting the workbench: memory is exhausted");
     mgb_placement_init(&bench->asked);
     bench->opening = MGB_OPEN_OTHER;

@@ -12,6 +12,10 @@
 
 struct mgb_workbench;
 
+enum {
+    MGB_WORKBENCH_POINT = 1000
+}; /* bytes that a point takes at most, as the supervisor keeps it */
+
 enum mgb_line_kind {                   /* of the log */
                      MGB_LINE_NOTE,    /* what was done */
                      MGB_LINE_WARNING, /* a remark by name */
@@ -69,7 +73,7 @@ struct mgb_wish {
 struct mgb_pending {
     uint64_t options;                 /* bits of enum mgb_option_id */
     char value[MGB_OPTION_COUNT][64]; /* of those; "" : back to what was not given */
-    int wishes;                       /* that wait, of any kind */
+    int wishes; /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
 };
 
 /* Starts the thread; models are built on it. */

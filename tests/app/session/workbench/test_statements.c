@@ -18,8 +18,9 @@ static void steps_after_steps_are_one_statement(void **state)
     assert_ok(mgb_statements_step(statements, 1));
     char *text = mgb_statements_write(statements, "0.0.1");
     assert_non_null(text);
-    assert_non_null(strstr(text, "s = mgb.session{ model = \"mlp\" }\ns:step(7)\ns:set{ batch = 2 }\n"
-                                 "s:step(1)\nfinish()\n"));
+    assert_non_null(strstr(text,
+                           "s = mgb.session{ model = \"mlp\" }\ns:step(7)\ns:set{ batch = 2 }\n"
+                           "s:step(1)\nfinish()\n"));
     free(text);
     mgb_statements_free(statements);
 }

@@ -1,5 +1,5 @@
 /* The workbench as a screen drives it: nothing before it runs, toggles while it runs, refusals, undo, and going back. */
-#include "tests/app/session/workbench/bench.h"
+#include "tests/app/session/workbench/await.h"
 
 static int64_t runs_count(const char *path)
 {
@@ -31,11 +31,12 @@ static void nothing_is_opened_before_it_runs(void **state)
 static void losses_read(char *out, size_t size, const char *path, int64_t run, int64_t steps)
 {
     char query[400];
-    snprintf(query, sizeof query,
-             "SELECT group_concat(loss, ' ') FROM (SELECT printf('%%!.17g', loss) AS loss FROM step "
-             "WHERE segment_id IN (SELECT id FROM segment WHERE run_id = %lld) ORDER BY step LIMIT "
-             "%lld)",
-             (long long)run, (long long)steps);
+    snprintf(
+        query, sizeof query,
+        "SELECT group_concat(loss, ' ') FROM (SELECT printf('%%!.17g', loss) AS loss FROM step "
+        "WHERE segment_id IN (SELECT id FROM segment WHERE run_id = %lld) ORDER BY step LIMIT "
+        "%lld)",
+        (long long)run, (long long)steps);
     database_text(out, size, path, query);
 }
 
@@ -79,7 +80,7 @@ static void changes_that_wait_are_one_segment(void **state)
     assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "for i = 1, 3e7 do end"));
-    bench_await_state(&bench, MGB_BENCH_BUSY);
+    bench_await_busy(&bench);
     assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
     assert_ok(bench_toggle(&bench, MGB_OPTION_BATCH, 1));
     assert_ok(bench_toggle(&bench, MGB_OPTION_BATCH, 1));
@@ -87,7 +88,7 @@ static void changes_that_wait_are_one_segment(void **state)
     mgb_shared_drop(mgb_workbench_look(bench.at, &pending));
     assert_true(pending.options & UINT64_C(1) << MGB_OPTION_BATCH);
     assert_string_equal(pending.value[MGB_OPTION_BATCH], "16"); /* of what is wanted by then */
-    assert_int_equal(pending.wishes, 4);
+    assert_int_equal(pending.wishes, 5);
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     bench_await_segment(&bench, 2);
     bench_close(&bench);
@@ -104,7 +105,7 @@ static void one_refused_change_among_others_is_left_out(void **state)
     assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "for i = 1, 3e7 do end"));
-    bench_await_state(&bench, MGB_BENCH_BUSY);
+    bench_await_busy(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "weights_at=/cpu:0"));
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "precision=bf16"));
     bench_message(&bench, message, sizeof message);

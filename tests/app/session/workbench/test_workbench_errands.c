@@ -1,6 +1,6 @@
 /* What takes long on the workbench, and what it writes: expressions, verifications, sweeps, and the script that repeats a
  * session. */
-#include "tests/app/session/workbench/bench.h"
+#include "tests/app/session/workbench/await.h"
 
 #include "app/script/state.h"
 #include <fcntl.h>
@@ -25,7 +25,8 @@ static void expressions_answer_in_the_log(void **state)
     bench_eval(&bench, "print('printed')");
     assert_true(bench_logged(&bench, "3 21\n3 y\n"));
     assert_true(bench_logged(&bench, "3 printed\n"));
-    assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "local function f() local t = nil; return t.x end\nreturn f()"));
+    assert_ok(bench_ask(&bench, MGB_WISH_EVAL,
+                        "local function f() local t = nil; return t.x end\nreturn f()"));
     bench_await_log(&bench, "command:1: attempt to index a nil value");
     bench_await_log(&bench, "stack traceback:");
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "1 +"));
@@ -40,7 +41,7 @@ static void an_endless_expression_is_stopped(void **state)
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     bench_await_segment(&bench, 1);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "while true do pcall(function() end) end"));
-    bench_await_state(&bench, MGB_BENCH_BUSY);
+    bench_await_busy(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_STOP, NULL));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     assert_true(bench_logged(&bench, "the expression was stopped"));
@@ -53,7 +54,7 @@ static void steps_of_an_expression_are_stopped_and_go_on(void **state)
     bench_open(&bench, *state);
     pause_after(&bench, 1);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "s:step(1000000000)"));
-    bench_await_state(&bench, MGB_BENCH_BUSY);
+    bench_await_busy(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_STOP, NULL));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
@@ -121,8 +122,9 @@ static void a_sweep_fills_its_table(void **state)
     struct bench bench;
     bench_open(&bench, *state);
     pause_after(&bench, 1);
-    assert_ok(bench_ask(&bench, MGB_WISH_SWEEP,
-                        "{ name = 'w', grid = { gpus = {1, 2}, batch = {2, 4} }, steps = 5, warmup = 1 }"));
+    assert_ok(bench_ask(
+        &bench, MGB_WISH_SWEEP,
+        "{ name = 'w', grid = { gpus = {1, 2}, batch = {2, 4} }, steps = 5, warmup = 1 }"));
     const struct mgb_snapshot *snapshot = bench_await(&bench, is_swept, 0, "a sweep");
     assert_int_equal(snapshot->sweep->row_count, 4);
     assert_int_equal(snapshot->sweep->column_count, 2);
@@ -149,7 +151,8 @@ static void a_sweep_is_stopped_and_keeps_what_it_has(void **state)
     bench_open(&bench, *state);
     bench_await_state(&bench, MGB_BENCH_READY);
     assert_ok(bench_ask(&bench, MGB_WISH_SWEEP,
-                        "{ name = 'w', grid = { batch = {1, 2, 3, 4, 5, 6, 7, 8} }, steps = 200, order = 'grid' }"));
+                        "{ name = 'w', grid = { batch = {1, 2, 3, 4, 5, 6, 7, 8} }, steps = 200, "
+                        "order = 'grid' }"));
     mgb_shared_drop(bench_await(&bench, has_cell, 0, "a second cell"));
     assert_ok(bench_ask(&bench, MGB_WISH_STOP, NULL));
     const struct mgb_snapshot *snapshot = bench_await(&bench, is_swept, 0, "the end of a sweep");
@@ -167,8 +170,8 @@ static void script_run(char *out, size_t size, const char *database, const char 
     struct mgb_script *script;
     char file[700];
     snprintf(file, sizeof file, "%s.out", path);
-    assert_ok(mgb_hub_open(&hub, &(struct mgb_hub_options){.database = database,
-                                                           .program_version = "0.0.1"}));
+    assert_ok(mgb_hub_open(
+        &hub, &(struct mgb_hub_options){.database = database, .program_version = "0.0.1"}));
     mgb_hub_services(&services, hub);
     assert_ok(mgb_script_make(&script, &(struct mgb_script_settings){.services = &services}));
     fflush(stdout);
@@ -192,10 +195,11 @@ static void script_run(char *out, size_t size, const char *database, const char 
 static void losses_of(char *out, size_t size, const char *path, const char *where)
 {
     char query[300];
-    snprintf(query, sizeof query,
-             "SELECT group_concat(loss, ' ') FROM (SELECT printf('%%!.17g', loss) AS loss FROM step "
-             "JOIN segment ON segment.id = segment_id WHERE run_id %s ORDER BY run_id, step)",
-             where);
+    snprintf(
+        query, sizeof query,
+        "SELECT group_concat(loss, ' ') FROM (SELECT printf('%%!.17g', loss) AS loss FROM step "
+        "JOIN segment ON segment.id = segment_id WHERE run_id %s ORDER BY run_id, step)",
+        where);
     database_text(out, size, path, query);
 }
 
@@ -215,7 +219,8 @@ static void a_saved_session_repeats_to_the_last_bit(void **state)
     pause_after(&bench, 2);
     assert_ok(bench_toggle(&bench, MGB_OPTION_GPUS, -1));
     pause_after(&bench, 3);
-    bench_eval(&bench, "s:step(7) s:freeze('logits') s:step(2) s:set{ gpus = {1, 0}, global_batch = 6 } s:step(3)");
+    bench_eval(&bench, "s:step(7) s:freeze('logits') s:step(2) s:set{ gpus = {1, 0}, global_batch "
+                       "= 6 } s:step(3)");
     assert_ok(bench_ask(&bench, MGB_WISH_MODEL, "mlp hidden=8 height=4 width=4"));
     pause_after(&bench, 1);
     bench_eval(&bench, "print('digest ' .. s:digest())");
@@ -251,8 +256,9 @@ static uint32_t draw(uint32_t *state, uint32_t below)
 
 static void two_hundred_wishes_in_any_order_do_no_harm(void **state)
 {
-    static const char *const texts[] = {"weights_at=/cpu:0", "batch=2", "global_batch=12", "gpus=2",
-                                        "precision=bf16", "gpu_memory=4KiB", "strategy=gradients"};
+    static const char *const texts[] = {
+        "weights_at=/cpu:0", "batch=2",         "global_batch=12",   "gpus=2",
+        "precision=bf16",    "gpu_memory=4KiB", "strategy=gradients"};
     struct bench bench;
     uint32_t random = 2463534242;
     bench_open(&bench, *state);
