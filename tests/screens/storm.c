@@ -1,6 +1,8 @@
 /* See storm.h. */
 #include "tests/screens/storm.h"
 
+#include "tests/screens/emulator.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -170,9 +172,11 @@ void storm_check(struct storm *storm)
                "SELECT count(*) FROM (SELECT count(*) AS steps, min(step) AS low, max(step) AS "
                "high FROM step JOIN segment ON segment.id = segment_id GROUP BY run_id) WHERE low "
                "<> 0 OR high <> steps - 1");
+    int told = 0;
     for (int64_t run = 1; run < STORM_RUNS; run++) {
         if (storm->shown[run] == 0)
             continue;
+        told++;
         double steps = database_number(storm->program,
                                        "SELECT count(*) FROM step JOIN segment ON segment.id = "
                                        "segment_id WHERE run_id = %lld",
@@ -181,6 +185,7 @@ void storm_check(struct storm *storm)
             fail_msg("run %lld has %g steps, and %lld were shown", (long long)run, steps,
                      (long long)storm->shown[run]);
     }
+    assert_int_not_equal(told, 0);
 }
 
 int storm_fired(struct storm *storm, const char *action)
