@@ -1,6 +1,8 @@
 /* Menus of the placement options: all of them with what their next value is and what is known of it. */
 #include "app/tui/bench.h"
 
+#include "app/tui/words.h"
+
 #include <math.h>
 #include <mgb/placement.h>
 #include <stdio.h>
@@ -66,10 +68,27 @@ static bool is_typed(enum mgb_option_kind kind)
            kind == MGB_KIND_DEVICE || kind == MGB_KIND_GPUS;
 }
 
-static void choice_toggle(struct tui_choice *out, const struct mgb_facts *facts,
-                          const struct mgb_pressed_row *row)
+/* What is still to be found out is what a toggle does, not what it sets: right after a change it can be chosen too. */
+static struct mgb_pressed_row row_complete(const struct mgb_pressed_row *from,
+                                           const struct mgb_facts *facts)
 {
-    const struct mgb_option *option = &mgb_placement_options()[row->option];
+    struct mgb_pressed_row row = *from;
+    if (row.from != MGB_PRESSED_NONE)
+        return row;
+    tui_bench_value(row.now, sizeof row.now, facts, row.option);
+    if (mgb_toggle_next(row.value, sizeof row.value, row.reason, sizeof row.reason, row.option,
+                        row.direction, facts, &facts->asked))
+        snprintf(row.next, sizeof row.next, "%.63s", tui_device_words(row.value));
+    else
+        row.from = MGB_PRESSED_REFUSED;
+    return row;
+}
+
+static void choice_toggle(struct tui_choice *out, const struct mgb_facts *facts,
+                          const struct mgb_pressed_row *pressed)
+{
+    const struct mgb_option *option = &mgb_placement_options()[pressed->option];
+    const struct mgb_pressed_row complete = row_complete(pressed, facts), *row = &complete;
     char known[320];
     bool refused = row->from == MGB_PRESSED_REFUSED || row->from == MGB_PRESSED_PARKED;
     if (*row->next)
