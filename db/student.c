@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+/* lgamma itself writes to a global. */
+static double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 /* The continued fraction of the incomplete beta function, NIST DLMF 8.17.22, by Lentz's method. It converges fast for
  * x < (a + 1) / (a + b + 2). */
 static double beta_fraction(double a, double b, double x)
@@ -37,7 +44,7 @@ static double beta_share(double a, double b, double x, double y)
         return 0;
     if (y <= 0)
         return 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+    double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
     if (x < (a + 1) / (a + b + 2))
         return front * beta_fraction(a, b, x) / a;
     return 1 - front * beta_fraction(b, a, y) / b;
@@ -55,7 +62,7 @@ double mgb_student_above(double t, double freedom)
 double mgb_student_quantile(double share, double freedom)
 {
     double half = (freedom + 1) / 2, t = 0;
-    double peak = exp(lgamma(half) - lgamma(freedom / 2)) / sqrt(3.141592653589793 * freedom);
+    double peak = exp(log_gamma(half) - log_gamma(freedom / 2)) / sqrt(3.141592653589793 * freedom);
     for (int i = 0; i < 1000; i++) {
         double density = peak * exp(-half * log1p(t * t / freedom));
         double step = (mgb_student_above(t, freedom) - share) / density;

@@ -262,6 +262,7 @@ static void two_hundred_wishes_in_any_order_do_no_harm(void **state)
     struct bench bench;
     uint32_t random = 2463534242;
     bench_open(&bench, *state);
+    pause_after(&bench, 1);
     for (int i = 0; i < 200; i++) {
         enum mgb_wish_kind kind = (enum mgb_wish_kind)draw(&random, MGB_WISH_NOTE + 1);
         struct mgb_wish wish = {.kind = kind,
