@@ -13,6 +13,15 @@
 
 struct tui_terminal tui_terminal;
 
+/* Names of terminals are of letters, digits and signs; what else TERM may hold must not reach the terminal. */
+static bool is_name(const char *name)
+{
+    for (; *name; name++)
+        if (*name <= ' ' || *name > '~')
+            return false;
+    return true;
+}
+
 /* Whether the terminal can be drawn on, before anything is changed. */
 static enum mgb_status terminal_check(const struct tui_terminal_options *options)
 {
@@ -23,6 +32,9 @@ static enum mgb_status terminal_check(const struct tui_terminal_options *options
                                      "use mgbench in scripts and pipes");
     if (!name || !*name)
         return mgb_fail(MGB_MISSING, "TERM is not set; set it to what the terminal is, as "
+                                     "TERM=xterm-256color, or use mgbench");
+    if (!is_name(name))
+        return mgb_fail(MGB_MISSING, "TERM is not the name of a terminal; try "
                                      "TERM=xterm-256color, or use mgbench");
     bool known = setupterm(name, options->out, &found) == OK;
     bool good = known && cursor_address && clear_screen && !hard_copy;
