@@ -126,7 +126,7 @@ static void verb_run(const struct tui_command_table *table, struct tui_desk *des
     else if (tui_jobs_start(table->jobs, words, count, line) != MGB_OK)
         desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
     else {
-        snprintf(text, sizeof text, "running: mgbench %s", line);
+        snprintf(text, sizeof text, TUI_COMMAND_RUNS, line);
         desk->say(desk, MGB_LINE_NOTE, text);
     }
 }

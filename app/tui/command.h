@@ -19,6 +19,9 @@ struct tui_command_table {
     bool readonly; /* verbs that run, store or delete are refused */
 };
 
+/* What is said while a verb runs. */
+#define TUI_COMMAND_RUNS "running: mgbench %s"
+
 void tui_command_run(const struct tui_command_table *table, struct tui_desk *desk,
                      const char *line);
 

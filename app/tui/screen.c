@@ -249,9 +249,19 @@ static bool is_long(const char *line, const char *text)
     return (end && end[1]) || strlen(text) > 70;
 }
 
+/* "running: mgbench compare 1 2" is true no more. */
+static void running_forget(struct tui_screen *screen, const char *line)
+{
+    char said[sizeof screen->message];
+    snprintf(said, sizeof said, TUI_COMMAND_RUNS, line);
+    if (strcmp(screen->message, said) == 0)
+        screen->message[0] = '\0';
+}
+
 void tui_screen_job_ended(struct tui_screen *screen, const char *line, const char *text, int code)
 {
     enum mgb_line_kind kind = code == 0 ? MGB_LINE_NOTE : MGB_LINE_FAULT;
+    running_forget(screen, line);
     if (screen->options.log && code != 0) {
         char said[200];
         snprintf(said, sizeof said, "%.150s: exit code %d", line, code);

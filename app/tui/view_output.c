@@ -1,5 +1,6 @@
-/* Lines of text to be read: what a command of mgbench printed, or a script. */
+/* Lines of text to be read: what a command of mgbench printed. Prose is broken to the width, tables scroll. */
 #include "app/tui/desk.h"
+#include "app/tui/fold.h"
 #include "app/tui/list.h"
 #include "app/tui/screen_private.h"
 #include "app/tui/utf8.h"
@@ -12,7 +13,9 @@ struct output_state {
     char title[160];
     char *text, **lines; /* owned; lines are parts of the text */
     int count;
-    struct tui_list list; /* of those that pass the filter */
+    struct tui_fold fold; /* of the lines, for `width` columns */
+    int width;            /* 0: not folded yet */
+    struct tui_list list; /* of those pieces whose line passes the filter */
     struct tui_rect rows;
 };
 
@@ -21,9 +24,10 @@ static void output_done(void *private)
     struct output_state *state = private;
     free(state->text);
     free(state->lines);
+    tui_fold_done(&state->fold);
     state->text = NULL;
     state->lines = NULL;
-    state->count = 0;
+    state->count = state->width = 0;
 }
 
 /* Blanks for tabs, every eight columns, so that tables stay tables. */
@@ -72,11 +76,39 @@ bool tui_output_put(void *private, const char *title, const char *text)
     return true;
 }
 
-static const char *line_shown(const char *line, int left)
+/* Unless lines are filtered out, the row in hand stays on its line when the width changes. */
+static void output_fold(struct output_state *state, const struct tui_canvas *canvas, int width,
+                        const char *filter)
 {
-    for (size_t at = 0; left > 0 && *line; left--)
-        line += tui_utf8_after(line, at);
-    return line;
+    if (state->width == width)
+        return;
+    int at = state->list.at, line = -1;
+    if (at >= 0 && at < state->fold.count && !*filter)
+        line = state->fold.pieces[at].line;
+    state->width =
+        tui_fold_make(&state->fold, canvas, state->lines, state->count, width) ? width : 0;
+    for (int i = 0; i < state->fold.count; i++)
+        if (state->fold.pieces[i].line <= line)
+            state->list.at = i;
+}
+
+static bool piece_passes(const struct output_state *state, int piece, const char *filter)
+{
+    return tui_filter_passes(filter, state->lines[state->fold.pieces[piece].line]);
+}
+
+static void piece_draw(struct tui_canvas *canvas, struct tui_rect row,
+                       const struct tui_piece *piece, int left)
+{
+    const char *text = piece->text;
+    int hidden = left - piece->indent, length = piece->length;
+    for (; hidden > 0 && length > 0; hidden--) {
+        int used = (int)tui_utf8_after(text, 0);
+        text += used;
+        length -= used;
+    }
+    if (length > 0)
+        tui_print(canvas, row, 0, hidden < 0 ? -hidden : 0, TUI_PLAIN, "%.*s", length, text);
 }
 
 static void output_draw(void *private, struct tui_canvas *canvas, struct tui_rect area,
@@ -85,22 +117,23 @@ static void output_draw(void *private, struct tui_canvas *canvas, struct tui_rec
     struct output_state *state = private;
     struct tui_rect rows = tui_rect_inside(area, 1, 0);
     int passing = 0, y = 0;
-    for (int i = 0; i < state->count; i++)
-        passing += tui_filter_passes(scene->filter, state->lines[i]);
+    output_fold(state, canvas, rows.columns, scene->filter);
+    for (int i = 0; i < state->fold.count; i++)
+        passing += piece_passes(state, i, scene->filter);
     tui_list_fit(&state->list, passing, rows.rows);
     state->rows = rows;
     tui_rule(canvas, area, 0, *state->title ? state->title : "OUTPUT", "");
     if (passing > 0)
         tui_list_mark(&state->list, canvas, area, 0);
-    for (int i = 0, number = 0; i < state->count && y < rows.rows; i++) {
-        if (!tui_filter_passes(scene->filter, state->lines[i]))
+    for (int i = 0, number = 0; i < state->fold.count && y < rows.rows; i++) {
+        if (!piece_passes(state, i, scene->filter))
             continue;
         if (number++ < state->list.top)
             continue;
-        tui_put(canvas, rows, y, 0, TUI_PLAIN, line_shown(state->lines[i], state->list.left));
+        struct tui_rect row = tui_rect_row(rows, y++);
+        piece_draw(canvas, row, &state->fold.pieces[i], state->list.left);
         if (number - 1 == state->list.at) /* no sign in front: lines are as wide as the screen */
-            tui_restyle(canvas, tui_rect_row(rows, y), TUI_SELECTED);
-        y++;
+            tui_restyle(canvas, row, TUI_SELECTED);
     }
     if (passing == 0)
         tui_put(canvas, rows, 0, 1, TUI_DIM,

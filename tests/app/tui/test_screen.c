@@ -2,6 +2,7 @@
 #include "app/tui/layout.h"
 #include "app/tui/prompt.h"
 #include "app/tui/screen.h"
+#include "app/tui/screen_private.h"
 #include "tests/app/tui/fixture.h"
 #include "tests/support/check.h"
 
@@ -309,6 +310,42 @@ static void what_a_command_printed_is_shown_and_closed_again(void **state)
     assert_int_equal(press('q'), TUI_SCREEN_QUIT);
 }
 
+static void that_a_command_runs_is_said_until_it_has_ended(void **state)
+{
+    (void)state;
+    screen->desk.say(&screen->desk, MGB_LINE_NOTE, "running: mgbench compare 1 2");
+    tui_screen_job_ended(screen, "show 9", "one\ntwo\n", 0);
+    shows("running: mgbench compare 1 2");
+    tui_screen_job_ended(screen, "compare 1 2", "one\ntwo\n", 0);
+    hides("running: mgbench");
+}
+
+static void output_breaks_prose_at_its_width_and_leaves_tables(void **state)
+{
+    (void)state;
+    tui_screen_job_ended(
+        screen, "compare 1 2",
+        "A 1.129 ms [1.106, 1.186] n=1x1043   B 1.193 ms [1.139, 1.257] n=1x1488"
+        "   B/A 1.057 [0.9907, 1.115]  undecided\n"
+        "undecided: one repetition a side tells nothing of what changes between "
+        "runs; about 4 more repetitions of each would do\n\n"
+        "phase     where             percent  critical_ms   busy_ms  tasks       mb"
+        "    gbps  link_gbps\n"
+        "fetch     /cpu:0->/gpu:0    0.06168      0.03414   0.03414      1   0.4731"
+        "   13.86      2.042\n",
+        0);
+    shows("n=1x1488\nB/A 1.057 [0.9907, 1.115]  undecided\n"
+          "undecided: one repetition a side tells nothing of what changes between runs;\n"
+          "  about 4 more repetitions of each would do\n");
+    hides("\n  gbps");
+    hides("2.042");
+    press(TUI_KEY_RIGHT);
+    press(TUI_KEY_RIGHT);
+    shows("2.042");
+    assert_true(tui_canvas_resize(&canvas, 24, 40));
+    shows("epetitions of each would\n");
+}
+
 static void ctrl_c_twice_within_two_seconds_quits(void **state)
 {
     (void)state;
@@ -490,6 +527,8 @@ int main(void)
         SCREEN_TEST(a_question_is_answered_by_y_alone),
         SCREEN_TEST(looking_only_refuses_changes_with_the_reason),
         SCREEN_TEST(what_a_command_printed_is_shown_and_closed_again),
+        SCREEN_TEST(that_a_command_runs_is_said_until_it_has_ended),
+        SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_quits),
         SCREEN_TEST(quitting_a_sweep_asks),
         SCREEN_TEST(suspending_and_redrawing_work_while_a_line_is_typed),
