@@ -3,5 +3,5 @@
 
 int main(int argc, char **argv)
 {
-    return mgb_program_run(&mgb_manual_mgbench, mgb_cli_run, argc, argv);
+    return mgb_program_run(&mgb_manual_mgbench, mgb_cli_run, NULL, argc, argv);
 }

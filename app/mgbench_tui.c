@@ -165,5 +165,6 @@ static int worker_run(struct mgb_invocation *in)
 
 int main(int argc, char **argv)
 {
-    return mgb_program_run(mgb_manual_tui(tui_run), worker_run, argc, argv);
+    return mgb_program_run(mgb_manual_tui(tui_run), worker_run, "its last good placement", argc,
+                           argv);
 }

@@ -64,15 +64,17 @@ static void standard_open(void)
 }
 
 int mgb_program_run(const struct mgb_manual *manual, int (*run)(struct mgb_invocation *in),
-                    int argc, char **argv)
+                    const char *point, int argc, char **argv)
 {
     standard_open();
     spinning_limit(argv);
     struct program program = {.run = run};
     int code = mgb_cli_parse(&program.in, manual, argc, argv);
     if (code < 0) {
-        struct mgb_supervisor_settings settings = {
-            .off = program.in.no_supervisor, .program = program.in.program, .died = worker_died};
+        struct mgb_supervisor_settings settings = {.off = program.in.no_supervisor,
+                                                   .program = program.in.program,
+                                                   .point = point,
+                                                   .died = worker_died};
         code = mgb_supervise(&settings, worker_run, &program);
     }
     mgb_cli_done(&program.in);

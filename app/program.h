@@ -5,8 +5,9 @@
 
 #include "app/cli/manual.h"
 
-/* main: reads the words and calls `run` in a supervised worker; returns the exit code. */
+/* main: reads the words and calls `run` in a supervised worker; returns the exit code. `point` is what people are told of
+ * where the program was when it died, NULL: as the worker itself called it. */
 int mgb_program_run(const struct mgb_manual *manual, int (*run)(struct mgb_invocation *in),
-                    int argc, char **argv);
+                    const char *point, int argc, char **argv);
 
 #endif

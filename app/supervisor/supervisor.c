@@ -211,10 +211,12 @@ static void terminal_restore(const struct termios *saved, bool known, bool scree
 }
 
 /* Whether to start again; `deaths` counts those at one point. */
-static bool death_judge(const char *program, const struct watch *watch, struct mgb_supervised *link,
-                        int *deaths)
+static bool death_judge(const struct mgb_supervisor_settings *settings, const struct watch *watch,
+                        struct mgb_supervised *link, int *deaths)
 {
+    const char *program = settings->program, *point = settings->point;
     int number = WTERMSIG(watch->status);
+    point = point ? point : watch->point;
     fprintf(stderr, "%s: the program died: %s (signal %d); what was recorded is kept\n", program,
             strsignal(number), number);
     if (!watch->restartable)
@@ -222,11 +224,11 @@ static bool death_judge(const char *program, const struct watch *watch, struct m
     *deaths = link->restarts > 0 && strcmp(link->point, watch->point) == 0 ? *deaths + 1 : 1;
     memcpy(link->point, watch->point, sizeof link->point);
     if (*deaths >= MOST_DEATHS) {
-        fprintf(stderr, "%s: giving up after %d deaths at %s\n", program, *deaths, watch->point);
+        fprintf(stderr, "%s: giving up after %d deaths at %s\n", program, *deaths, point);
         return false;
     }
     link->restarts++;
-    fprintf(stderr, "%s: starting again; it was at %s\n", program, watch->point);
+    fprintf(stderr, "%s: starting again; it was at %s\n", program, point);
     return true;
 }
 
@@ -253,7 +255,7 @@ static int watch_over(const struct mgb_supervisor_settings *settings, mgb_worker
             settings->died(context, watch.pid, WTERMSIG(watch.status));
         if (stop_asked)
             return 130;
-    } while (death_judge(settings->program, &watch, &link, &deaths));
+    } while (death_judge(settings, &watch, &link, &deaths));
     return 1;
 }
 

@@ -28,6 +28,8 @@ typedef int mgb_worker_function(struct mgb_supervised *link, void *context);
 struct mgb_supervisor_settings {
     bool off;            /* run the worker in this process: debuggers, sanitizers, ranks */
     const char *program; /* for messages */
+    /* How messages call any of its points, where these are not for people to read; NULL: each is told as it is. */
+    const char *point;
     /* Called in the supervisor after a death by `signal`, to mark the run of process `worker`. Whatever it opens it closes.
      * NULL: nothing to mark. */
     void (*died)(void *context, pid_t worker, int signal);

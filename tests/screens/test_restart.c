@@ -86,7 +86,9 @@ static void after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was(
     }
     assert_int_equal(terminal_await_exit(t), 1);
     terminal_check_restored(t);
-    assert_true(terminal_has(t, "giving up after 3 deaths"));
+    assert_true(terminal_has(t, "giving up after 3 deaths at its last good placement"));
+    assert_true(terminal_has(t, "starting again; it was at its last good placement"));
+    assert_false(terminal_has(t, "{")); /* the state it was brought back to is not for people */
 }
 
 /* Nothing was running: what kills it then would kill it again. */

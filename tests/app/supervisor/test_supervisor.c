@@ -43,7 +43,7 @@ static void died_note(void *context, pid_t worker, int number)
     shared->told_signal = number;
 }
 
-static const struct mgb_supervisor_settings settings = {.program = "test", .died = died_note};
+static struct mgb_supervisor_settings settings = {.program = "test", .died = died_note};
 
 /* Runs the supervisor in a process of its own, with messages into `out` (may be NULL). */
 static int supervise(mgb_worker_function *worker, void *context, char *out, size_t size)
@@ -166,6 +166,19 @@ static void three_deaths_at_one_point_end_it(void **state)
     assert_int_equal(supervise(worker_stuck, NULL, text, sizeof text), 1);
     assert_int_equal(shared->starts, 3);
     assert_non_null(strstr(text, "test: giving up after 3 deaths at point 7 of 9\n"));
+}
+
+static void points_that_are_not_for_people_have_a_name(void **state)
+{
+    (void)state;
+    char text[1024];
+    settings.point = "the bench";
+    assert_int_equal(supervise(worker_stuck, NULL, text, sizeof text), 1);
+    settings.point = NULL;
+    assert_int_equal(shared->starts, 3);
+    assert_non_null(strstr(text, "test: starting again; it was at the bench\n"));
+    assert_non_null(strstr(text, "test: giving up after 3 deaths at the bench\n"));
+    assert_null(strstr(text, "point 7 of 9"));
 }
 
 static int worker_finishes_sweep(struct mgb_supervised *link, void *context)
@@ -294,6 +307,7 @@ int main(void)
         cmocka_unit_test_setup(a_death_is_told_and_not_started_again_unasked, shared_make),
         cmocka_unit_test_setup(a_sweep_is_started_again_at_each_new_point, shared_make),
         cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
+        cmocka_unit_test_setup(points_that_are_not_for_people_have_a_name, shared_make),
         cmocka_unit_test_setup(work_that_is_no_longer_restartable_is_not_started_again,
                                shared_make),
         cmocka_unit_test_setup(a_signal_to_the_supervisor_reaches_the_worker_once, shared_make),
