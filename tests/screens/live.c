@@ -53,6 +53,13 @@ void live_pause(struct terminal *t)
 {
     terminal_press(t, "Space");
     terminal_await(t, "PAUSED");
+    live_rest(t);
+}
+
+void live_rest(struct terminal *t)
+{
+    while (terminal_look(t, 500))
+        ;
 }
 
 void live_quit(struct terminal *t)

@@ -15,6 +15,8 @@ struct terminal *live_ready(struct program *program, const char *const *environm
 /* Space, until a step of the run is done; Space, until it is paused. */
 void live_run(struct terminal *terminal);
 void live_pause(struct terminal *terminal);
+/* Until nothing more is drawn: a picture comes in pieces. Only where nothing runs. */
+void live_rest(struct terminal *terminal);
 /* q, until it has ended well with the terminal as it was. */
 void live_quit(struct terminal *terminal);
 /* A line after ':'. */

@@ -226,7 +226,7 @@ void mgb_bench_pause(struct mgb_workbench *bench)
     if (bench->state != MGB_BENCH_RUNNING)
         return;
     bench->state = MGB_BENCH_PAUSED;
-    mgb_bench_measure(bench, true);
+    mgb_bench_settle(bench);
 }
 
 /* Tells where to go on after a crash: a placement that has done a step is a good one. */

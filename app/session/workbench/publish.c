@@ -145,6 +145,18 @@ void mgb_bench_measure(struct mgb_workbench *bench, bool at_once)
     }
 }
 
+void mgb_bench_settle(struct mgb_workbench *bench)
+{
+    struct script_figures figures = {0};
+    mgb_bench_measure(bench, true);
+    if (!bench->session || !bench->stepped ||
+        bench->inner.figures(bench->session, &figures) != MGB_OK)
+        return;
+    bench->figures = bench->draft->now.figures = figures;
+    mgb_live_warmup(bench->live, figures.warmup_steps);
+    bench->history_steps = -1; /* other steps may be those of the warm-up */
+}
+
 static void history_refresh(struct mgb_workbench *bench)
 {
     struct mgb_snapshot *draft = bench->draft;

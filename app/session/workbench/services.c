@@ -204,6 +204,7 @@ static enum mgb_status bench_set(struct script_session *session, struct mgb_chan
         return bench->inner.set(session, change, placement, fresh);
     struct mgb_placement before = bench->asked;
     enum mgb_strategy strategy = bench->draft->facts ? bench->draft->facts->strategy : MGB_OUTPUTS;
+    mgb_bench_settle(bench);
     MGB_TRY(bench->inner.set(session, change, placement, fresh));
     set_note(bench, &before, placement);
     if (change->changed) {
