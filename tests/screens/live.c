@@ -96,8 +96,7 @@ static size_t word_length(const char *text)
 
 static const char *gap_skip(const char *text)
 {
-    while (*text == ' ' || *text == '|' || strncmp(text, "│", 3) == 0 ||
-           strncmp(text, "─", 3) == 0)
+    while (*text == ' ' || *text == '|' || strncmp(text, "│", 3) == 0 || strncmp(text, "─", 3) == 0)
         text += *text == ' ' || *text == '|' ? 1 : 3;
     return text;
 }

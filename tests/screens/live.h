@@ -28,6 +28,7 @@ void live_await_segment(struct terminal *terminal, int number);
  * Borrowed until the fourth call after it. */
 const char *live_word(struct terminal *terminal, const char *label, int number);
 /* That word must be this one. */
-void live_check_word(struct terminal *terminal, const char *label, int number, const char *expected);
+void live_check_word(struct terminal *terminal, const char *label, int number,
+                     const char *expected);
 
 #endif

@@ -35,9 +35,11 @@ void terminal_fail(struct terminal *t, const char *format, ...)
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     bool ended = terminal_has_ended(t);
-    print_error("%s\nthe program %s %d, the screen of %d x %d was:\n%s\n", what,
+    print_error("%s\nthe program %s %d, the screen of %d x %d was:\n", what,
                 ended ? "has ended with status" : "runs as process",
-                ended ? t->status : (int)t->pid, t->columns, t->rows, terminal_text(t));
+                ended ? t->status : (int)t->pid, t->columns, t->rows);
+    for (int y = 0; y < t->rows; y++) /* cmocka prints no more than a line of 1 KiB */
+        print_error("%s\n", terminal_line(t, y));
     fail_msg("%s", what);
 }
 

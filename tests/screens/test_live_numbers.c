@@ -71,19 +71,18 @@ static double median_ms(struct program *p, int id, int warm)
 {
     double count = database_number(p, "SELECT count(*) FROM " TIMED " WHERE place >= %d", id, warm);
     int n = (int)count;
-    return (double)(int64_t)database_number(p,
-                                 "SELECT avg(wall_ns) FROM (SELECT wall_ns FROM " TIMED
-                                 " WHERE place >= %d ORDER BY wall_ns LIMIT %d OFFSET %d)",
-                                 id, warm, 2 - n % 2, (n - 1) / 2) /
+    return (double)(int64_t)database_number(
+               p,
+               "SELECT avg(wall_ns) FROM (SELECT wall_ns FROM " TIMED
+               " WHERE place >= %d ORDER BY wall_ns LIMIT %d OFFSET %d)",
+               id, warm, 2 - n % 2, (n - 1) / 2) /
            1e6;
 }
 
 static double rate(struct program *p, int id, int warm)
 {
-    return database_number(p,
-                           "SELECT sum(examples) * 1e9 / sum(wall_ns) FROM " TIMED
-                           " WHERE place >= %d",
-                           id, warm);
+    return database_number(
+        p, "SELECT sum(examples) * 1e9 / sum(wall_ns) FROM " TIMED " WHERE place >= %d", id, warm);
 }
 
 static double p95_ms(struct program *p, int id, int warm)
@@ -97,8 +96,7 @@ static double p95_ms(struct program *p, int id, int warm)
 
 static double link_mb(struct program *p, int id)
 {
-    return database_number(p,
-                           "SELECT sum(bytes_per_step) / 1e6 FROM traffic WHERE segment_id = %d",
+    return database_number(p, "SELECT sum(bytes_per_step) / 1e6 FROM traffic WHERE segment_id = %d",
                            id);
 }
 
@@ -164,8 +162,8 @@ static void check_placement(struct program *p, struct terminal *t, int id)
 /* Seen at 80x24. Of a segment that runs the file has rows, and no figures yet. */
 static void check_bench(struct program *p, struct terminal *t, int before, int now, int warm)
 {
-    int was = (int)database_number(
-        p, "SELECT warmup_steps FROM segment_stat WHERE segment_id = %d", before);
+    int was = (int)database_number(p, "SELECT warmup_steps FROM segment_stat WHERE segment_id = %d",
+                                   before);
     check_pair(t, "step ms", number_text(median_ms(p, before, was)),
                number_text(median_ms(p, now, warm)));
     check_pair(t, "examples/s", number_text(rate(p, before, was)), number_text(rate(p, now, warm)));
@@ -185,8 +183,10 @@ static void check_bench(struct program *p, struct terminal *t, int before, int n
     live_check_word(t, "| loss", 0, loss);
     live_check_word(
         t, "| duplicates", 0,
-        database_text(p, "SELECT count(*) || CASE count(*) WHEN 0 THEN '' ELSE '!' END FROM "
-                         "duplicate WHERE segment_id = %d", now));
+        database_text(p,
+                      "SELECT count(*) || CASE count(*) WHEN 0 THEN '' ELSE '!' END FROM "
+                      "duplicate WHERE segment_id = %d",
+                      now));
 }
 
 /* On a larger screen there are more lines of the same. */
@@ -205,11 +205,11 @@ static void check_more(struct program *p, struct terminal *t, int before, int no
         p, "SELECT warmup_steps FROM segment_stat WHERE segment_id = %d", before);
     check_pair(t, "95th pct ms", number_text(p95_ms(p, before, left_out)),
                number_text(p95_ms(p, now, warm)));
-    check_pair(t, "last loss",
-               number_text(database_number(
-                   p, "SELECT loss FROM step WHERE segment_id = %d ORDER BY step DESC LIMIT 1",
-                   before)),
-               number_text(database_number(p, "SELECT loss FROM step ORDER BY step DESC LIMIT 1")));
+    check_pair(
+        t, "last loss",
+        number_text(database_number(
+            p, "SELECT loss FROM step WHERE segment_id = %d ORDER BY step DESC LIMIT 1", before)),
+        number_text(database_number(p, "SELECT loss FROM step ORDER BY step DESC LIMIT 1")));
     live_check_word(t, "outliers", 0,
                     database_text(p,
                                   "SELECT outliers_mild + outliers_far FROM segment_stat WHERE "
@@ -264,7 +264,8 @@ static void check_variables(struct program *p, struct terminal *t, int id)
                                "name LIMIT 1 OFFSET %d",
                                id, i));
         double bytes = database_number(
-            p, "SELECT bytes FROM variable WHERE segment_id = %d AND name = '%s' LIMIT 1", id, name);
+            p, "SELECT bytes FROM variable WHERE segment_id = %d AND name = '%s' LIMIT 1", id,
+            name);
         snprintf(row, sizeof row, "%s +%s +%s +%s +%s", name,
                  database_text(p, "SELECT shape FROM variable WHERE name = '%s'", name),
                  bytes_text(bytes), "[cg]pu:[0-9]", "[a-z]+");
@@ -286,12 +287,14 @@ static void check_runs(struct program *p, struct terminal *t)
             t, label, 1,
             database_text(p, "SELECT gpus || 'x' || batch_per_gpu FROM segment WHERE id = %d", id));
         int skipped = strcmp(live_word(t, label, 2), "grad") == 0;
-        live_check_word(t, label, 3 + skipped,
-                        number_text(database_number(
-                            p, "SELECT step_ms_median FROM run_summary WHERE segment_id = %d", id)));
-        live_check_word(t, label, 4 + skipped,
-                        number_text(database_number(
-                            p, "SELECT examples_per_s FROM run_summary WHERE segment_id = %d", id)));
+        live_check_word(
+            t, label, 3 + skipped,
+            number_text(database_number(
+                p, "SELECT step_ms_median FROM run_summary WHERE segment_id = %d", id)));
+        live_check_word(
+            t, label, 4 + skipped,
+            number_text(database_number(
+                p, "SELECT examples_per_s FROM run_summary WHERE segment_id = %d", id)));
     }
 }
 
@@ -330,7 +333,8 @@ static void interval_text(char *out, size_t size, double low, double high)
 static void check_after(struct program *p, const struct seen *seen, int id)
 {
     char interval[60];
-#define STAT(column) database_number(p, "SELECT " column " FROM segment_stat WHERE segment_id = %d", id)
+#define STAT(column)                                                                               \
+    database_number(p, "SELECT " column " FROM segment_stat WHERE segment_id = %d", id)
     interval_text(interval, sizeof interval, STAT("ci95_low_ns") / 1e6, STAT("ci95_high_ns") / 1e6);
     assert_string_equal(seen->steps, database_text(p,
                                                    "SELECT timed_steps || '+' || warmup_steps FROM "
@@ -377,7 +381,8 @@ static void after_twenty_toggles_every_number_equals_sql(void **state)
     check_runs(p, t);
     live_quit(t);
     check_after(p, &seen, now);
-    assert_string_equal(database_text(p, "SELECT group_concat(DISTINCT outcome) FROM segment"), "ok");
+    assert_string_equal(database_text(p, "SELECT group_concat(DISTINCT outcome) FROM segment"),
+                        "ok");
 }
 
 int main(void)
