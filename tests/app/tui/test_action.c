@@ -3,6 +3,8 @@
 #include "tests/support/check.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *key_of(int action, int which)
@@ -80,6 +82,49 @@ static void keys_that_nothing_has_do_nothing(void **state)
     assert_int_equal(tui_action_of_key('u', TUI_ON_RUNS), TUI_ACT_USE);
 }
 
+/* Of a row "| `g` `G` | one GPU less, one GPU more |" of the README the second cell. */
+static void row_expect(char *out, size_t size, const char *row)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (const char *at = row; (at = strchr(at, '`')); at++) {
+        char name[20];
+        const char *end = strchr(at + 1, '`');
+        assert_non_null(end);
+        snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
+        enum tui_action action = tui_action_of_key(tui_key_read(name), TUI_ON_BENCH);
+        if (action == TUI_ACT_NONE)
+            fail_msg("README.md: no key '%s' works on the bench", name);
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "| ",
+                                 tui_actions[action].help);
+        at = end;
+    }
+    snprintf(out + used, size - used, " |\n");
+}
+
+static void the_readme_tells_keys_as_they_are(void **state)
+{
+    (void)state;
+    char path[4200], *row = NULL, wanted[600];
+    const char *source = getenv("MGB_SOURCE_DIR");
+    size_t size = 0;
+    int rows = -2; /* the head and the line below it */
+    snprintf(path, sizeof path, "%s/README.md", source ? source : ".");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (getline(&row, &size, file) > 0 && strncmp(row, "| key |", 7) != 0)
+        ;
+    for (; row[0] == '|'; rows++) {
+        row_expect(wanted, sizeof wanted, row);
+        if (rows >= 0)
+            assert_string_equal(strchr(row + 1, '|'), wanted);
+        assert_true(getline(&row, &size, file) > 0);
+    }
+    assert_int_equal(rows, 10);
+    free(row);
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +133,7 @@ int main(void)
         cmocka_unit_test(every_action_has_a_key_a_name_and_a_screen),
         cmocka_unit_test(help_fits_a_line_of_eighty),
         cmocka_unit_test(keys_that_nothing_has_do_nothing),
+        cmocka_unit_test(the_readme_tells_keys_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
