@@ -1,6 +1,8 @@
 /* The recorder's thread, ring and calls; see recorder.h. Its storing functions are in recorder_rows.c. */
 #include "db/recorder.h"
 
+#include <mgb/thread.h>
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -335,7 +337,7 @@ static enum mgb_status thread_start(struct mgb_recorder *recorder)
 {
     struct call opening = {0};
     recorder->first = recorder->last = &opening;
-    int code = pthread_create(&recorder->thread, NULL, recorder_main, recorder);
+    int code = mgb_thread_start(&recorder->thread, "recorder", recorder_main, recorder);
     if (code != 0)
         return mgb_fail(MGB_NO_MEMORY, "cannot start the recorder's thread: %s", strerror(code));
     pthread_mutex_lock(&recorder->mutex);

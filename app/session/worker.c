@@ -1,8 +1,9 @@
 /* See worker.h. */
 #include "app/session/worker.h"
 
+#include <mgb/thread.h>
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +63,7 @@ enum mgb_status mgb_session_worker_make(struct session_worker **out)
     pthread_cond_init(&worker->posted, NULL);
     pthread_cond_init(&worker->done, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&worker->thread, NULL, worker_main, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = mgb_thread_start(&worker->thread, "engine", worker_main, worker);
     if (failed) {
         free(worker);
         return mgb_fail(MGB_NO_MEMORY, "starting the engine's thread: %s", strerror(failed));

@@ -1,8 +1,9 @@
 /* See chatter.h. A pipe takes the place of both descriptors; its reader does nothing but empty it, so that who prints never
  * waits for the screen, and keeps no more than a line at work and the newest for the end. */
 #include "app/tui/chatter.h"
+
+#include <mgb/thread.h>
 #include "app/script/terminal.h"
-#include "app/tui/quiet.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -158,7 +159,7 @@ enum mgb_status tui_chatter_begin(struct tui_chatter **out, struct tui_log *log,
     chatter->stop = eventfd(0, EFD_CLOEXEC);
     int error = chatter->stop >= 0 && descriptors_take(chatter) ? 0 : errno;
     if (!error)
-        error = tui_thread_start(&chatter->thread, pipe_empty, chatter);
+        error = mgb_thread_start(&chatter->thread, "chatter", pipe_empty, chatter);
     if (!error) {
         *terminal = saved_out;
         return MGB_OK;

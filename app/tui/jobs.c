@@ -1,6 +1,8 @@
 /* See jobs.h. One thread waits for the output and the end of all of them; it sleeps while none runs. A job has a process
  * group of its own, so that Ctrl-C on the terminal is the screen's alone. */
 #include "app/tui/jobs.h"
+
+#include <mgb/thread.h>
 #include "app/tui/jobs_private.h"
 
 #include <errno.h>
@@ -220,13 +222,9 @@ enum mgb_status tui_jobs_open(struct tui_jobs **out, const struct tui_jobs_optio
     jobs->program = options->program ? strdup(options->program) : NULL;
     jobs->database = options->database ? strdup(options->database) : NULL;
     jobs->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     bool good = jobs->wake >= 0 && (!options->program || jobs->program) &&
                 (!options->database || jobs->database) &&
-                pthread_create(&jobs->thread, NULL, jobs_main, jobs) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+                mgb_thread_start(&jobs->thread, "jobs", jobs_main, jobs) == 0;
     if (!good) {
         jobs_free(jobs);
         return mgb_fail(MGB_NO_MEMORY, "commands beside the screen: no thread for them");

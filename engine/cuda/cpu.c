@@ -1,6 +1,8 @@
 /* The CPU's own thread and the jobs that streams hand to it. No CUDA call is made in this file. */
 #include "engine/cuda/cpu.h"
 
+#include <mgb/thread.h>
+
 #include "engine/base/memory.h"
 #include "engine/base/parallel.h"
 #include "engine/cuda/fault.h"
@@ -95,7 +97,7 @@ enum mgb_status mgb_cuda_cpu_start(struct mgb_cuda_cpu *cpu)
 {
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->changed, NULL);
-    if (pthread_create(&cpu->thread, NULL, cpu_main, cpu) != 0) {
+    if (mgb_thread_start(&cpu->thread, "cpu:0", cpu_main, cpu) != 0) {
         pthread_cond_destroy(&cpu->changed);
         pthread_mutex_destroy(&cpu->lock);
         return mgb_fail(

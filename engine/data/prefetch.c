@@ -2,10 +2,11 @@
  * signals: handlers belong to the program's other threads. */
 #include <mgb/data.h>
 
+#include <mgb/thread.h>
+
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 enum slot_state { SLOT_EMPTY, SLOT_WANTED, SLOT_FILLING, SLOT_READY, SLOT_FAILED };
@@ -98,12 +99,7 @@ static void *prefetch_main(void *argument)
 
 static int thread_start(struct mgb_prefetch *prefetch)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&prefetch->thread, NULL, prefetch_main, prefetch);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
+    return mgb_thread_start(&prefetch->thread, "prefetch", prefetch_main, prefetch);
 }
 
 enum mgb_status mgb_prefetch_make(struct mgb_prefetch **out, const struct mgb_source *source,

@@ -5,7 +5,7 @@
  * ones are made up for by a team that sleeps. */
 #include "engine/host/crowd.h"
 
-#include <signal.h>
+#include <mgb/thread.h>
 
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_num_procs(void);
@@ -34,17 +34,10 @@ int mgb_crowd_needed(int threads, int teams)
 
 static bool crowd_start(struct mgb_crowd *crowd, int helpers)
 {
-    sigset_t all, before;
     *crowd = (struct mgb_crowd){.helpers = helpers};
     pthread_mutex_init(&crowd->lock, NULL);
     pthread_cond_init(&crowd->changed, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&crowd->leader, NULL, crowd_main, crowd) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_setname_np(crowd->leader, "crowd");
-    return started;
+    return mgb_thread_start(&crowd->leader, "crowd", crowd_main, crowd) == 0;
 }
 
 void mgb_crowd_grow(struct mgb_crowd *crowd, int helpers)

@@ -6,10 +6,11 @@
  * fitted, so that later steps do not wait. */
 #include "engine/host/queue.h"
 
+#include <mgb/thread.h>
+
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/parallel.h"
-#include <signal.h>
 #include <stdio.h>
 
 #define FIRST_CAPACITY 256
@@ -78,11 +79,7 @@ static void crowd_fit(struct mgb_host *host)
 
 static enum mgb_status thread_start(struct mgb_queue *queue)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&queue->thread, NULL, queue_main, queue);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = mgb_thread_start(&queue->thread, NULL, queue_main, queue);
     if (failed) {
         char name[2 * MGB_DEVICE_NAME_MAX];
         queue_name(name, sizeof name, queue);

@@ -1,10 +1,11 @@
 /* The archive's thread: newest request first, and only that; see archive.h. What a list is made of is in archive_list.c. */
 #include "app/session/workbench/archive_private.h"
 
+#include <mgb/thread.h>
+
 #include "app/session/workbench/results_file.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,6 @@ static void *archive_main(void *argument)
 {
     struct mgb_archive *archive = argument;
     char filter[sizeof archive->filter];
-    pthread_setname_np(pthread_self(), "archive");
     pthread_mutex_lock(&archive->lock);
     while (!atomic_load(&archive->stop)) {
         if (!archive->waits) {
@@ -121,13 +121,9 @@ static void archive_free(struct mgb_archive *archive)
 
 static enum mgb_status archive_start(struct mgb_archive *archive, const char *path)
 {
-    sigset_t all, before;
     if (!(archive->file.path = strdup(path)))
         return mgb_fail(MGB_NO_MEMORY, "no memory to list the runs of %s", path);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&archive->thread, NULL, archive_main, archive);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = mgb_thread_start(&archive->thread, "archive", archive_main, archive);
     return failed ? mgb_fail(MGB_NO_MEMORY, "starting the thread that lists runs: %s",
                              strerror(failed))
                   : MGB_OK;

@@ -2,11 +2,12 @@
  * judged_private.h. */
 #include "app/session/workbench/judged_private.h"
 
+#include <mgb/thread.h>
+
 #include "app/session/workbench/results_file.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +215,6 @@ static void *desk_main(void *argument)
 {
     struct mgb_judge_desk *desk = argument;
     struct desk_work work;
-    pthread_setname_np(pthread_self(), "judge");
     pthread_mutex_lock(&desk->lock);
     while (!atomic_load(&desk->stop)) {
         if (!work_take(desk, &work)) {
@@ -234,11 +234,7 @@ static void *desk_main(void *argument)
 
 static enum mgb_status desk_start(struct mgb_judge_desk *desk)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&desk->thread, NULL, desk_main, desk);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = mgb_thread_start(&desk->thread, "judge", desk_main, desk);
     return failed
                ? mgb_fail(MGB_NO_MEMORY, "starting the thread that compares: %s", strerror(failed))
                : MGB_OK;

@@ -1,6 +1,8 @@
 /* See workbench.h: what other threads call. */
 #include "app/session/workbench/commands.h"
 
+#include <mgb/thread.h>
+
 #include "app/session/workbench/models.h"
 
 #include <errno.h>
@@ -142,11 +144,7 @@ static void rest_free(struct mgb_workbench *bench)
 
 static enum mgb_status thread_start(struct mgb_workbench *bench)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&bench->thread, NULL, mgb_bench_main, bench);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failed = mgb_thread_start(&bench->thread, "workbench", mgb_bench_main, bench);
     return failed ? mgb_fail(MGB_NO_MEMORY, "starting the workbench: %s", strerror(failed))
                   : MGB_OK;
 }

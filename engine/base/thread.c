@@ -1,8 +1,9 @@
-/* See quiet.h. */
-#include "app/tui/quiet.h"
+/* See mgb/thread.h. */
+#include <mgb/thread.h>
+
 #include <signal.h>
 
-int tui_thread_start(pthread_t *out, void *(*run)(void *context), void *context)
+int mgb_thread_start(pthread_t *out, const char *name, void *(*run)(void *context), void *context)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     sigset_t quiet, before;
@@ -12,5 +13,7 @@ int tui_thread_start(pthread_t *out, void *(*run)(void *context), void *context)
     pthread_sigmask(SIG_SETMASK, &quiet, &before);
     int error = pthread_create(out, NULL, run, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0 && name)
+        pthread_setname_np(*out, name);
     return error;
 }
