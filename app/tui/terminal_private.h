@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum { TUI_EVENTS = 16 };
+
 struct tui_terminal {
     SCREEN *screen; /* NULL: not open */
     WINDOW *keys;   /* a pad: reading from it never draws */
@@ -19,7 +21,9 @@ struct tui_terminal {
     attr_t attributes[TUI_STYLE_COUNT];
     short pairs[TUI_STYLE_COUNT];
     struct tui_canvas shown; /* what was copied last */
-    struct tui_mouse click;  /* the last one, to tell a double click by */
+    MEVENT events[TUI_EVENTS]; /* of the mouse, that wait; the newest first */
+    int event_count;
+    struct tui_mouse click; /* the last one, to tell a double click by */
     int64_t click_ns;
 };
 extern struct tui_terminal tui_terminal;

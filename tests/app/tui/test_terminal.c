@@ -202,6 +202,24 @@ static void keys_have_their_names_and_unknown_sequences_are_nobodys(void **state
     child_end(&child);
 }
 
+static void bytes_that_are_no_text_take_no_key_with_them(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"h", "Enter", "Esc", "e", "\xc3\xa9", "\xe2\x82\xac"};
+    struct child child = child_start("xterm-256color", keys_tell);
+    expect_line(&child, "ready");
+    type(&child, "\xffh\xf8\x88\r\xc3\x1b\xe2\x82"
+                 "e\xf0\xc3\xa9");
+    type(&child, "\xe2");
+    type(&child, "\x82");
+    type(&child, "\xac");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        expect_line(&child, keys[i]);
+    type(&child, "q");
+    expect_line(&child, "q");
+    child_end(&child);
+}
+
 static void clicks_are_told_and_those_outside_are_not(void **state)
 {
     (void)state;
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test(terminals_of_all_ages_are_opened),
         cmocka_unit_test(what_is_no_terminal_is_refused),
         cmocka_unit_test(keys_have_their_names_and_unknown_sequences_are_nobodys),
+        cmocka_unit_test(bytes_that_are_no_text_take_no_key_with_them),
         cmocka_unit_test(clicks_are_told_and_those_outside_are_not),
         cmocka_unit_test(size_is_followed_without_a_signal),
         cmocka_unit_test(closed_terminal_is_noticed),
