@@ -35,6 +35,8 @@ void mgb_help_print_all(FILE *out, const struct mgb_manual *manual, bool with_fl
             fprintf(out, "  %-24s%s\n", row->word, row->what);
     }
     fprintf(out, "\n%s COMMAND --help tells more about one.\n", manual->program);
+    if (manual->also)
+        fprintf(out, "%s\n", manual->also);
 }
 
 /* Whether the line at `next` goes on with the sentence of the one before it, which had `length` bytes. */

@@ -69,6 +69,7 @@ const struct mgb_manual mgb_manual_mgbench = {
         "changed in the middle of\n"
         "a run; every step is stored in an SQLite file, which the other commands look at, compare "
         "and draw.\n"
+        "mgbench-tui MODEL does the same live, in a terminal.\n"
         "\n"
         "Results go to standard output; progress, remarks and faults to standard error. Sizes in "
         "tables are in the\n"
@@ -79,4 +80,6 @@ const struct mgb_manual mgb_manual_mgbench = {
     .sections = sections,
     .warnings = mgb_remarks,
     .see_also = "mgbench-tui(1), sqlite3(1), gnuplot(1)",
+    .also =
+        "mgbench-tui MODEL trains in a terminal, where keys move weights and towers while it runs.",
 };

@@ -27,6 +27,7 @@ struct mgb_manual {
     const struct mgb_manual_section *sections;
     const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */
     const char *see_also;              /* "sqlite3(1), gnuplot(1)" */
+    const char *also;                  /* the last line of its help: another program; NULL: none */
 };
 
 extern const struct mgb_manual mgb_manual_mgbench;

@@ -109,6 +109,13 @@ same 'keys on the page' "$(echo "$keys" | wc -l)" "$(grep -c '^\.B ' "$work/keys
 for option in $("$tui" generate table | awk -F'\t' '$1 == "flag" { print $3 }'); do
     same "option $option" yes "$(sed 's/\\-/-/g' "$page" | grep -q "^\.B $option" && echo yes)"
 done
+# What the README and the manual start is among its examples, each of which is tried (tests/screens/test_examples.c).
+"$tui" generate examples | awk -F'\t' '{ print $NF }' >"$work/tried"
+for file in README.md scripts/README.md; do
+    grep '^    mgbench-tui ' "$MGB_SOURCE_DIR/$file" | sed 's/^    //; s/   *[^ ].*//' >"$work/told"
+    same "examples in $file" yes "$([ -s "$work/told" ] && echo yes)"
+    same "examples in $file that are not tried" '' "$(grep -vxF -f "$work/tried" "$work/told")"
+done
 page_is_read "$page"
 shells_read "$work/mgbench-tui"
 if command -v bash >/dev/null; then
