@@ -1,11 +1,10 @@
 /* Figures of the segment in force, from the steps that the session keeps: as db/stats.h has them of a finished one. */
 #include "app/session/rows.h"
 
-#include "db/order.h"
-
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+enum { MANY_STEPS = 100000 };
 
 static double ms(double ns)
 {
@@ -17,33 +16,37 @@ static double known_ms(struct mgb_maybe_int ns)
     return ns.known ? ms((double)ns.value) : (double)NAN;
 }
 
-/* Of the timed steps, from `warmup` on. */
-static void times_fill(struct script_figures *out, const struct mgb_stats *stats, size_t warmup)
+/* Of an even count: mean of the middle two. */
+static double median_ns(const struct session_ranks *ranks)
 {
+    double low = (double)mgb_session_ranks_get(ranks, (ranks->count - 1) / 2);
+    double high = (double)mgb_session_ranks_get(ranks, ranks->count / 2);
+    return floor(low + (high - low) / 2);
+}
+
+/* Of the timed steps, from `warmup` on. */
+static void times_fill(struct script_figures *out, struct session_series *series, size_t warmup)
+{
+    const struct mgb_stats *stats = &series->stats;
     size_t n = stats->count - warmup;
-    double *sorted = n > 0 ? malloc(n * sizeof *sorted) : NULL;
-    int64_t timed_ns = 0, rows = 0;
     out->steps = (int64_t)n;
-    if (!sorted)
+    const struct session_timed *timed = n > 0 ? mgb_session_series_order(series, warmup) : NULL;
+    if (!timed)
         return;
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = (double)stats->wall_ns[warmup + i];
-        timed_ns += stats->wall_ns[warmup + i];
-        rows += stats->examples[warmup + i];
-    }
-    mgb_order_sort(sorted, n);
-    size_t last = stats->count - 1;
+    size_t last = stats->count - 1, p95 = (95 * n + 99) / 100 - 1; /* nearest rank */
     int64_t whole_ns = stats->start_ns[last] + stats->wall_ns[last] - stats->start_ns[warmup];
-    out->median_ms = ms(floor(mgb_order_median(sorted, n)));
-    out->p95_ms = ms(sorted[(95 * n + 99) / 100 - 1]); /* nearest rank */
-    out->mean_ms = ms((double)((timed_ns + (int64_t)n / 2) / (int64_t)n));
-    out->examples_per_s = timed_ns ? (double)rows / ((double)timed_ns / 1e9) : (double)NAN;
-    out->worst_ratio = sorted[n - 1] / out->median_ms / 1e6;
-    out->unaccounted_ms = ms((double)(whole_ns - timed_ns));
-    out->unaccounted_share = whole_ns ? (double)(whole_ns - timed_ns) / (double)whole_ns : 0;
+    out->median_ms = ms(median_ns(&timed->wall_ns));
+    out->p95_ms = ms((double)mgb_session_ranks_get(&timed->wall_ns, p95));
+    out->mean_ms = ms((double)((timed->sum_ns + (int64_t)n / 2) / (int64_t)n));
+    out->examples_per_s =
+        timed->sum_ns ? (double)timed->examples / ((double)timed->sum_ns / 1e9) : (double)NAN;
+    out->worst_ratio =
+        (double)mgb_session_ranks_get(&timed->wall_ns, n - 1) / out->median_ms / 1e6;
+    out->unaccounted_ms = ms((double)(whole_ns - timed->sum_ns));
+    out->unaccounted_share =
+        whole_ns ? (double)(whole_ns - timed->sum_ns) / (double)whole_ns : 0;
     if (warmup > 0)
         out->first_ratio = (double)stats->wall_ns[0] / 1e6 / out->median_ms;
-    free(sorted);
 }
 
 /* What all steps together say. */
@@ -59,12 +62,19 @@ static void judgement_fill(struct script_figures *out, const struct mgb_record_s
     out->outliers_far = far.known ? far.value : -1;
 }
 
+/* Judging takes longer the more steps there are, and whoever asks waits for it: of many it is done when they doubled. */
+static bool judgement_is_due(const struct session_judgement *judged, size_t steps, bool exact)
+{
+    if (exact)
+        return judged->steps != steps;
+    return steps >= judged->steps + judged->steps / (judged->steps < MANY_STEPS ? 16 : 1);
+}
+
 static void judgement_renew(struct script_session *session, bool exact)
 {
     const struct mgb_stats *stats = &session->series.stats;
     struct session_judgement *judged = &session->judged;
-    if (stats->count == 0 ||
-        (exact ? judged->steps == stats->count : stats->count < judged->steps + judged->steps / 16))
+    if (stats->count == 0 || !judgement_is_due(judged, stats->count, exact))
         return;
     judged->steps = stats->count;
     (void)mgb_stats_boil(&judged->stat, stats); /* without memory: less is known */
@@ -106,7 +116,7 @@ void mgb_session_figures(struct script_figures *out, struct script_session *sess
     };
     if (series->stats.count > 0) {
         judgement_fill(out, &session->judged.stat);
-        times_fill(out, &series->stats, warmup);
+        times_fill(out, &session->series, warmup);
     }
     memcpy(out->metrics, session->metrics, sizeof out->metrics);
     out->log_complete =

@@ -10,6 +10,7 @@ void mgb_session_series_begin(struct session_series *series, bool automatic)
 
 void mgb_session_series_done(struct session_series *series)
 {
+    mgb_session_ranks_clear(&series->timed.wall_ns);
     mgb_stats_done(&series->stats);
     *series = (struct session_series){0};
 }
@@ -24,6 +25,29 @@ void mgb_session_series_add(struct session_series *series, const struct mgb_reco
             sums[p] += result->devices[i].exposed[p];
     series->timed_steps += !row->warmup;
     series->cut = series->cut || mgb_stats_add(&series->stats, row) != MGB_OK;
+}
+
+static void timed_begin(struct session_timed *timed, size_t begin)
+{
+    mgb_session_ranks_clear(&timed->wall_ns);
+    *timed = (struct session_timed){.begin = begin, .end = begin};
+}
+
+const struct session_timed *mgb_session_series_order(struct session_series *series, size_t warmup)
+{
+    const struct mgb_stats *stats = &series->stats;
+    struct session_timed *timed = &series->timed;
+    if (timed->begin != warmup)
+        timed_begin(timed, warmup);
+    for (; timed->end < stats->count; timed->end++) {
+        if (!mgb_session_ranks_add(&timed->wall_ns, stats->wall_ns[timed->end])) {
+            timed_begin(timed, warmup);
+            return NULL;
+        }
+        timed->sum_ns += stats->wall_ns[timed->end];
+        timed->examples += stats->examples[timed->end];
+    }
+    return timed;
 }
 
 const char *mgb_session_series_grown(const struct session_series *series)
