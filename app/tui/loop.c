@@ -7,7 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DRAW_NS 100000000LL   /* between two pictures */
+#define DRAW_NS 100000000LL   /* between two pictures, on average */
+#define AHEAD_NS 200000000LL  /* after a rest a few follow each other sooner: what a key led to is seen at once */
+#define LEAST_NS 10000000LL
 #define TICK_NS 1000000000LL  /* messages that go by themselves */
 #define WAITING_NS 20000000LL /* keys given at the start that wait for their turn */
 #define TWICE_NS 2000000000LL
@@ -89,7 +91,8 @@ static void signals_answer(struct tui_program *program)
             hang_up(program);
             break;
         case SIGWINCH:
-            program->more_keys = true; /* the next one is the new size */
+            program->more_keys = program->must_draw = true; /* the next one is the new size */
+            tui_terminal_redraw(); /* it may be the old one again, and what it had shown is lost */
             break;
         case SIGTSTP:
             tui_suspend(program);
@@ -175,6 +178,15 @@ void tui_recorded_look(struct tui_program *program)
     mgb_shared_drop(now);
 }
 
+/* No picture comes before what this one uses of the time is over. */
+static void pause_begin(struct tui_program *program, int64_t now)
+{
+    int64_t paid = program->paid_until_ns > now ? program->paid_until_ns : now;
+    int64_t pause = paid + DRAW_NS - AHEAD_NS;
+    program->paid_until_ns = paid + DRAW_NS;
+    program->pause_until_ns = pause > now + LEAST_NS ? pause : now + LEAST_NS;
+}
+
 static void picture_refresh(struct tui_program *program)
 {
     program->looked_ns = tui_now_ns();
@@ -183,7 +195,8 @@ static void picture_refresh(struct tui_program *program)
         program->must_draw = true;
     if (!program->must_draw)
         return;
-    program->pause_until_ns = program->looked_ns + DRAW_NS;
+    if (program->pause_until_ns <= program->looked_ns)
+        pause_begin(program, program->looked_ns);
     if (!terminal_is_writable(program))
         return; /* it is tried again in a moment */
     program->must_draw = false;
@@ -237,7 +250,7 @@ static void turn(struct tui_program *program)
         hang_up(program);
     if (fds[WAKE].revents) {
         tui_wake_take(program);
-        program->pause_until_ns = tui_now_ns() + DRAW_NS; /* also if nothing of it is shown */
+        pause_begin(program, tui_now_ns()); /* also if nothing of it is shown */
     }
     tui_wake_jobs(program);
     if (!program->headless)

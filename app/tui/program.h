@@ -47,6 +47,7 @@ struct tui_program {
     bool more_keys;         /* there may be some although the terminal has nothing to read */
     bool recorded;          /* some run is in the database */
     int64_t pause_until_ns; /* what wakes is not looked at before */
+    int64_t paid_until_ns;  /* of the time, by pictures drawn so far */
     int64_t looked_ns, interrupt_ns, started_ns;
     const char *keys; /* left to be pressed; NULL: none */
     bool run;         /* left to be asked for */
