@@ -91,8 +91,8 @@ static void head_draw(const struct tui_screen *screen, struct tui_canvas *canvas
     const struct mgb_snapshot *s = screen->snapshot;
     struct head head;
     char state[80];
-    snprintf(state, sizeof state, s->step > 0 ? "%s %lld" : "%s", state_word(s->state),
-             (long long)s->step);
+    snprintf(state, sizeof state, s->step > 0 && s->now.number ? "%s %lld" : "%s",
+             state_word(s->state), (long long)s->step);
     int x = 0, end = row.columns - (int)strlen(state);
     struct tui_rect left = row;
     left.columns = end > 1 ? end - 1 : 0;

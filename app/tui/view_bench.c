@@ -17,7 +17,8 @@ static void steps_write(char *out, size_t size, const struct mgb_snapshot *s)
         why += sizeof said - 1;
     why += strspn(why, ": ");
     if (!s->now.number)
-        snprintf(out, size, "no step yet");
+        snprintf(out, size, "%s",
+                 s->history && s->history->count ? "of the run that has ended" : "no step yet");
     else if (g->steps == 0)
         snprintf(out, size, "warm-up: %lld steps, nothing measured yet",
                  (long long)g->warmup_steps);

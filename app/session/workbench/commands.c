@@ -51,6 +51,8 @@ static void offered_take(struct mgb_workbench *bench, const struct mgb_placement
     bench->asked = *asked;
     mgb_bench_adopt(bench, facts, 0);
     bench->state = MGB_BENCH_READY;
+    if (*bench->offered.misfit) /* it can be shown, and changed from here; it cannot be run */
+        mgb_bench_complain(bench, bench->offered.misfit);
 }
 
 /* The same once more, after the session of it has ended. */

@@ -55,6 +55,7 @@ struct mgb_workbench {
     struct {                            /* by a preview, not in force yet */
         struct mgb_facts *facts;
         struct script_open_request request;
+        char misfit[400]; /* why its plan does not fit into memory; "" */
     } offered;
     enum { MGB_OPEN_PREVIEW, MGB_OPEN_MAIN, MGB_OPEN_OTHER } opening;
     struct script_figures figures; /* of the newest step call of the session */

@@ -154,7 +154,7 @@ void mgb_bench_place(struct mgb_workbench *bench, struct mgb_queued *wishes)
     if (bench->session)
         bench->state = before;
     bench->draft->doing[0] = '\0';
-    if (well)
+    if (well && !*bench->offered.misfit)
         bench->draft->message[0] = '\0';
     if (well || bench->segment != segment)
         changed_tell(bench, segment);

@@ -27,6 +27,10 @@ static enum mgb_status preview_open(struct mgb_workbench *bench,
     bench->offered.facts = NULL;
     enum mgb_status status = mgb_facts_make(&bench->offered.facts, &facts);
     bench->offered.request = *request;
+    bench->offered.misfit[0] = '\0';
+    if (status == MGB_OK && mgb_plan_admit(mgb_preview_plan(preview), NULL,
+                                           mgb_preview_effective(preview)->gpu_memory) != MGB_OK)
+        snprintf(bench->offered.misfit, sizeof bench->offered.misfit, "%.399s", mgb_message_get());
     mgb_preview_free(preview);
     return status == MGB_OK ? mgb_fail(MGB_STATE, "nothing is run") : status;
 }
@@ -58,6 +62,7 @@ static enum mgb_status main_open(struct mgb_workbench *bench, struct script_sess
 {
     MGB_TRY(bench->inner.open(bench->hub, out, request));
     bench->session = *out;
+    bench->offered.misfit[0] = '\0';
     bench->request = *request;
     bench->request.refused_run = NULL;
     bench->segment = 0;
