@@ -4,6 +4,7 @@
 #     OUTSIDE ...   outside libraries, private to the room  NEEDS vars    variables that must be true for it to be built
 set_property(GLOBAL PROPERTY MGB_ROOMS "")
 set_property(GLOBAL PROPERTY MGB_ROOMS_LEFT_OUT "")
+set_property(GLOBAL PROPERTY MGB_ROOMS_MISSING "")
 
 function(mgb_room name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "LINK;OUTSIDE;SOURCES;NEEDS")
@@ -18,6 +19,7 @@ function(mgb_room name)
     foreach(need IN LISTS arg_NEEDS)
         if(NOT ${need})
             set_property(GLOBAL APPEND PROPERTY MGB_ROOMS_LEFT_OUT "${name} (${need})")
+            set_property(GLOBAL APPEND PROPERTY MGB_ROOMS_MISSING ${name})
             return()
         endif()
     endforeach()
