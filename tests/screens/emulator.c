@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,10 +64,45 @@ void emulator_free(struct terminal *t)
     free(t->line);
 }
 
+/* Several modes in one sequence, ESC [ ? 1006 ; 1000 h: libvterm 0.1 takes the first only, so each becomes its own. */
+static void modes_write(struct terminal *t)
+{
+    char one[sizeof t->modes + 4], *rest = t->modes, end = t->modes[t->modes_used - 1];
+    t->modes[t->modes_used - 1] = '\0';
+    for (char *number; (number = strsep(&rest, ";"));)
+        vterm_input_write(t->vt, one, (size_t)snprintf(one, sizeof one, "\033[?%s%c", number, end));
+}
+
+/* Between an ESC [ ? and its end the numbers are kept. */
+static void byte_take(struct terminal *t, char byte)
+{
+    static const char begin[] = "\033[?";
+    if (t->modes_begun < 3) {
+        t->modes_begun = byte == begin[t->modes_begun] ? t->modes_begun + 1 : byte == begin[0];
+        if (t->modes_begun < 3)
+            vterm_input_write(t->vt, &byte, 1);
+        t->modes_used = 0;
+        return;
+    }
+    t->modes[t->modes_used++] = byte;
+    bool more = ((byte >= '0' && byte <= '9') || byte == ';') && t->modes_used < sizeof t->modes;
+    if (more)
+        return;
+    vterm_input_write(t->vt, "\030", 1); /* CAN: what had begun of it is given up */
+    if (byte == 'h' || byte == 'l')
+        modes_write(t);
+    else {
+        vterm_input_write(t->vt, begin, 3);
+        vterm_input_write(t->vt, t->modes, t->modes_used);
+    }
+    t->modes_begun = 0;
+}
+
 void emulator_take(struct terminal *t, const char *bytes, size_t count)
 {
     t->state.bytes += count;
-    vterm_input_write(t->vt, bytes, count);
+    for (size_t i = 0; i < count; i++)
+        byte_take(t, bytes[i]);
     if (t->kept + count > TERMINAL_KEPT) {
         size_t gone = t->kept + count - TERMINAL_KEPT;
         memmove(t->output, t->output + gone, t->kept - gone);

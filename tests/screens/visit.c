@@ -34,6 +34,8 @@ struct terminal *visit_start(struct program *p, const struct terminal_options *o
     va_end(args);
     struct terminal *t = program_start_words(p, options, words);
     terminal_await(t, await ? await : "READY");
+    if (!await) /* the picture comes in pieces */
+        terminal_await_match(t, visit_places[0].hint);
     return t;
 }
 
