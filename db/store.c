@@ -21,6 +21,12 @@ int64_t mgb_store_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static void blocked_set(struct mgb_store *store, bool blocked)
+{
+    if (atomic_exchange(&store->blocked, blocked) != blocked && store->options.blocked)
+        store->options.blocked(store->options.context, blocked);
+}
+
 /* SQLite's busy handler: waits for another program's write transaction. */
 static int busy_wait(void *context, int calls)
 {
@@ -33,7 +39,7 @@ static int busy_wait(void *context, int calls)
     nanosleep(&(struct timespec){.tv_nsec = (long)pause_ms * 1000000L}, NULL);
     store->blocked_ms += pause_ms;
     if (store->blocked_ms >= BUSY_NOTICE_MS)
-        atomic_store(&store->blocked, true);
+        blocked_set(store, true);
     return 1;
 }
 
@@ -189,7 +195,7 @@ enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
         store->lock_is_brief = true;
     }
     enum mgb_status status = mgb_sql_begin(&store->sql, by);
-    atomic_store(&store->blocked, false);
+    blocked_set(store, false);
     if (status == MGB_OK)
         return MGB_OK;
     status = busy_give_up(store, status);
@@ -203,7 +209,7 @@ enum mgb_status mgb_store_end(struct mgb_store *store, enum mgb_status status)
 {
     status = status == MGB_OK ? busy_give_up(store, mgb_sql_end(&store->sql, MGB_OK))
                               : mgb_sql_end(&store->sql, status);
-    atomic_store(&store->blocked, false);
+    blocked_set(store, false);
     if (store->lock_is_brief && store->active_runs == 0)
         mgb_lock_release(&store->lock);
     store->lock_is_brief = false;

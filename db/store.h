@@ -24,6 +24,10 @@ struct mgb_store_options {
     int64_t lock_wait_ms; /* for short holders of the writer lock; 0: 5000 */
     int64_t busy_wait_ms; /* for another program's open write transaction; 0: 60000 */
     bool as_network;      /* treat the file as lying on a network file system */
+    /* On the store's thread: another program's transaction is waited for, longer than people notice; it is over. Must not
+     * block. NULL: nobody wants to know. */
+    void (*blocked)(void *context, bool blocked);
+    void *context; /* of it */
 };
 
 /* Opens for writing; makes the file, not its folder. Refuses, untouched: a file that is not ours (MGB_CORRUPT), a newer
