@@ -34,8 +34,6 @@ struct tui_desk {
     void (*show)(struct tui_desk *desk, const char *title, const char *text);
     void (*go)(struct tui_desk *desk, enum tui_place place);
     void (*act)(struct tui_desk *desk, enum tui_action action); /* as if its key was pressed */
-    /* Names of the models there are, one a line; to be freed. NULL: not known. */
-    char *(*models)(struct tui_desk *desk);
 };
 
 #endif

@@ -131,7 +131,7 @@ static void jobs_look(struct tui_jobs *jobs)
 {
     for (int i = 0; i < MOST_JOBS; i++) {
         struct job *job = &jobs->jobs[i];
-        int status;
+        int status = -1; /* stays so where ends are told to nobody: SIGCHLD was ignored from the start */
         pthread_mutex_lock(&jobs->lock);
         bool used = job->used;
         pthread_mutex_unlock(&jobs->lock);
@@ -139,7 +139,8 @@ static void jobs_look(struct tui_jobs *jobs)
             continue;
         output_take(&job->outputs[0]);
         output_take(&job->outputs[1]);
-        if (waitpid(job->pid, &status, WNOHANG) == job->pid)
+        pid_t got = waitpid(job->pid, &status, WNOHANG);
+        if (got == job->pid || (got < 0 && errno == ECHILD))
             job_finish(jobs, job, status);
     }
 }
@@ -233,7 +234,7 @@ enum mgb_status tui_jobs_open(struct tui_jobs **out, const struct tui_jobs_optio
     return MGB_OK;
 }
 
-void tui_jobs_close(struct tui_jobs *jobs)
+void tui_jobs_end(struct tui_jobs *jobs)
 {
     if (!jobs)
         return;
@@ -241,6 +242,13 @@ void tui_jobs_close(struct tui_jobs *jobs)
     jobs->quit = true;
     pthread_mutex_unlock(&jobs->lock);
     jobs_wake(jobs);
+}
+
+void tui_jobs_close(struct tui_jobs *jobs)
+{
+    if (!jobs)
+        return;
+    tui_jobs_end(jobs);
     pthread_join(jobs->thread, NULL);
     jobs_free(jobs);
 }

@@ -19,7 +19,9 @@ struct tui_jobs_options {
 };
 
 enum mgb_status tui_jobs_open(struct tui_jobs **out, const struct tui_jobs_options *options);
-/* Ends those still running. NULL is allowed. */
+/* Asks those still running to end, and waits for none; nothing more is told of them. NULL is allowed, as below. */
+void tui_jobs_end(struct tui_jobs *jobs);
+/* The same, and waits; who takes longer than two seconds is killed. */
 void tui_jobs_close(struct tui_jobs *jobs);
 void tui_jobs_set_columns(struct tui_jobs *jobs, int columns);
 /* Starts `mgbench WORDS...`; `line` is what to call it. MGB_BUSY: 8 are running. */

@@ -189,8 +189,19 @@ static void settings_take(const char *settings, struct tui_desk *desk)
     wish(desk, MGB_WISH_SET, pairs);
 }
 
+/* Such a word would be read as a file of Lua, and run. */
+static bool is_file(const char *model)
+{
+    return strchr(model, '/') || strstr(model, ".lua");
+}
+
 void tui_runs_use(const struct mgb_list_row *row, struct tui_desk *desk)
 {
+    if (is_file(row->model)) {
+        desk->say(desk, MGB_LINE_FAULT,
+                  "its model is called like a file: :model takes it, if it is to be run");
+        return;
+    }
     wish(desk, MGB_WISH_MODEL, row->recipe ? row->recipe : row->model);
     if (row->settings)
         settings_take(row->settings, desk);

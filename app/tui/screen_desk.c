@@ -113,12 +113,6 @@ static void desk_act(struct tui_desk *desk, enum tui_action action)
     screen_act(screen, action);
 }
 
-static char *desk_models(struct tui_desk *desk)
-{
-    struct tui_screen *screen = screen_of(desk);
-    return screen->options.workbench ? mgb_workbench_models(screen->options.workbench) : NULL;
-}
-
 void screen_desk_make(struct tui_screen *screen)
 {
     screen->desk = (struct tui_desk){
@@ -133,6 +127,5 @@ void screen_desk_make(struct tui_screen *screen)
         .show = desk_show,
         .go = desk_go,
         .act = desk_act,
-        .models = desk_models,
     };
 }

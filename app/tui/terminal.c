@@ -2,6 +2,7 @@
  * makes Ctrl-C and Ctrl-Z keys, so that neither reaches the processes beside this one. */
 #include "app/tui/terminal_private.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ static enum mgb_status terminal_check(const struct tui_terminal_options *options
 
 static FILE *file_make(int fd, const char *mode)
 {
-    int copy = dup(fd);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *file = copy >= 0 ? fdopen(copy, mode) : NULL;
     if (!file && copy >= 0)
         close(copy);
@@ -181,11 +182,6 @@ void tui_terminal_close(void)
 bool tui_terminal_utf8(void)
 {
     return tui_terminal.utf8;
-}
-
-bool tui_terminal_has_color(void)
-{
-    return tui_terminal.color;
 }
 
 bool tui_terminal_foreground(void)

@@ -28,7 +28,6 @@ enum mgb_status tui_terminal_open(const struct tui_terminal_options *options);
 void tui_terminal_close(
     void); /* back as it was; may be called twice, and after an open that failed */
 bool tui_terminal_utf8(void);
-bool tui_terminal_has_color(void);
 void tui_terminal_size(int *rows, int *columns);
 /* Copies what changed; the cursor is hidden when y is negative. */
 void tui_terminal_show(const struct tui_canvas *canvas, int cursor_y, int cursor_x);

@@ -187,8 +187,9 @@ static int program_close(struct tui_program *program, int code)
         tui_screen_fired_tell(program->screen);
     tui_screen_free(program->screen);
     program->screen = NULL;
-    tui_jobs_close(program->jobs);
+    tui_jobs_end(program->jobs); /* they end while the run does */
     code = workbench_end(program, code);
+    tui_jobs_close(program->jobs);
     mgb_archive_close(program->archive);
     tui_wake_jobs(program); /* of jobs that were ended: frees them */
     tui_canvas_done(&program->canvas);

@@ -20,7 +20,7 @@ struct mgb_archive {
     struct mgb_results_file file; /* the thread's */
     atomic_bool stop, abandon;    /* abandon: a newer request waits */
 
-    struct mgb_list_request asked; /* filter: `filter`, or `too_long` */
+    struct mgb_list_request asked; /* its filter is the copy below */
     char filter[ARCHIVE_FILTER + 1];
     bool ever, waits; /* something was asked for; it is to be answered */
     const struct mgb_list *list;

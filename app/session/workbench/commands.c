@@ -62,10 +62,12 @@ void mgb_bench_look_again(struct mgb_workbench *bench)
     bench->state = MGB_BENCH_EMPTY;
     if (!bench->draft->facts)
         return;
-    if (placement_look(bench, &asked) == MGB_OK)
+    if (placement_look(bench, &asked) == MGB_OK) {
         offered_take(bench, &asked);
-    else
-        mgb_bench_complain(bench, mgb_message_get());
+        return;
+    }
+    mgb_bench_complain(bench, mgb_message_get());
+    mgb_bench_disown(bench); /* what was prepared went with the session */
 }
 
 enum mgb_status mgb_bench_look(struct mgb_workbench *bench, const struct mgb_placement *asked)
@@ -253,7 +255,8 @@ static void piece_fail(struct mgb_workbench *bench)
     session_end(bench);
     mgb_bench_look_again(bench);
     mgb_bench_complain(bench, message);
-    bench->state = MGB_BENCH_FAILED;
+    if (bench->draft->facts)
+        bench->state = MGB_BENCH_FAILED;
 }
 
 /* As many steps as take about as long as people do not notice. */

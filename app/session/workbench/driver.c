@@ -103,8 +103,6 @@ static void rest(struct mgb_workbench *bench)
 static bool turn(struct mgb_workbench *bench)
 {
     struct mgb_queued *wish = mgb_bench_take(bench);
-    if (atomic_exchange(&bench->interrupt, false))
-        mgb_bench_pause(bench);
     if (wish) {
         wish_do(bench, wish);
         mgb_bench_wish_free(wish);

@@ -34,9 +34,8 @@ struct mgb_workbench {
     bool log_incomplete;
     char log_message[256];
 
-    atomic_bool leaving;            /* hub and script may be gone */
-    atomic_bool cut;                /* a signal ends it: the run was interrupted */
-    atomic_bool interrupt, feeding; /* feeding: the session steps, and no other one */
+    atomic_bool cut;     /* a signal ends it: the run was interrupted */
+    atomic_bool feeding; /* the session steps, and no other one */
 
     /* Of the thread: */
     struct mgb_hub *hub;

@@ -146,6 +146,15 @@ void mgb_presser_begin(struct mgb_presser *presser, const struct mgb_facts *fact
     presser->segment = segment;
 }
 
+void mgb_presser_forget(struct mgb_presser *presser)
+{
+    mgb_preview_free(presser->preview);
+    presser->preview = NULL;
+    presser->next = presser->count;
+    presser->segment = 0;
+    presser->request.graph = NULL; /* another one may come to lie where it was */
+}
+
 static int64_t clock_ns(void)
 {
     struct timespec t;

@@ -16,6 +16,8 @@ void mgb_presser_free(struct mgb_presser *presser); /* NULL is allowed */
  * stay when only the segment changed. */
 void mgb_presser_begin(struct mgb_presser *presser, const struct mgb_facts *facts,
                        const struct script_open_request *request, int64_t segment);
+/* The graph goes: nothing more is planned until the next begin. What was found out is still told. */
+void mgb_presser_forget(struct mgb_presser *presser);
 /* Does one piece of work, a few ms; false: nothing is left to do. */
 bool mgb_presser_work(struct mgb_presser *presser);
 /* What is known so far, to be dropped; `*fresh`: it differs from what was given last. NULL: no memory. */

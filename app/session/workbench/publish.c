@@ -116,6 +116,17 @@ void mgb_bench_adopt(struct mgb_workbench *bench, struct mgb_facts *facts, int n
     mgb_presser_begin(bench->presser, facts, &request, number ? draft->now.segment_id : 0);
 }
 
+void mgb_bench_disown(struct mgb_workbench *bench)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    mgb_shared_drop(draft->facts);
+    mgb_shared_drop(draft->pressed);
+    draft->facts = NULL;
+    draft->pressed = NULL;
+    draft->devices[0] = '\0';
+    segment_begin(bench, NULL, 0);
+}
+
 static void memory_row(struct mgb_workbench *bench, const char *device,
                        const struct mgb_memory_use *use)
 {

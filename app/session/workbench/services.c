@@ -95,8 +95,10 @@ static struct mgb_workbench *bench_of(const struct script_session *session)
 static void bench_close(struct script_session *session)
 {
     struct mgb_workbench *bench = bench_of(session);
-    if (session == bench->session)
+    if (session == bench->session) {
         bench->session = NULL;
+        mgb_presser_forget(bench->presser); /* what was frozen stays in its graph: Lua drops it */
+    }
     bench->inner.close(session);
 }
 
@@ -125,7 +127,8 @@ static void value_write(FILE *out, const struct mgb_option *option, const char *
 {
     enum mgb_option_kind kind = option->kind;
     bool is_word = strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
-    bool is_number = *text && text[strspn(text, "0123456789.")] == '\0';
+    bool is_number =
+        *text && (kind == MGB_KIND_NUMBER || text[strspn(text, "0123456789.")] == '\0');
     if (kind == MGB_KIND_GPUS && strpbrk(text, ",{"))
         fprintf(out, *text == '{' ? "%s" : "{ %s }", text);
     else if (is_word || (is_number && kind != MGB_KIND_ENUM && kind != MGB_KIND_DEVICE))

@@ -249,6 +249,10 @@ static struct mgb_queued *queue_pop(struct mgb_workbench *bench)
 struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench)
 {
     pthread_mutex_lock(&bench->lock);
+    if (bench->quit) { /* what ends it must not be taken back */
+        pthread_mutex_unlock(&bench->lock);
+        return NULL;
+    }
     mgb_hub_resume(bench->hub);
     mgb_script_resume(bench->script);
     while (bench->first && bench->stops && is_long(bench->first->kind))

@@ -28,7 +28,7 @@ struct mgb_undo { /* what was asked before a change */
 enum mgb_status mgb_bench_ask(struct mgb_workbench *bench, const struct mgb_wish *wish);
 void mgb_bench_pending(struct mgb_workbench *bench, struct mgb_pending *out); /* locked */
 /* The next wish, to be freed with mgb_bench_wish_free; placement wishes that follow each other come as a list. NULL: none.
- * Takes interrupts back. */
+ * Takes interrupts back, unless the program ends: then there is none. */
 struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench);
 void mgb_bench_wish_free(struct mgb_queued *wishes); /* a list; NULL is allowed */
 /* A taken placement wish was refused: it is no change to be undone. */

@@ -171,7 +171,9 @@ enum mgb_status mgb_workbench_open(struct mgb_workbench **out,
     enum mgb_status status = parts_make(bench);
     if (status == MGB_OK) {
         bench->snapshot = mgb_snapshot_copy(bench->draft);
-        status = thread_start(bench);
+        status = bench->snapshot ? thread_start(bench)
+                                 : mgb_fail(MGB_NO_MEMORY,
+                                            "starting the workbench: memory is exhausted");
     }
     if (status == MGB_OK) {
         *out = bench;
@@ -208,7 +210,6 @@ bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms, bool int
         atomic_store(&bench->cut, true);
     pthread_mutex_lock(&bench->lock);
     bench->quit = true;
-    atomic_store(&bench->leaving, true);
     if (!bench->gone) {
         if (interrupted)
             mgb_hub_cut(bench->hub);
@@ -252,15 +253,6 @@ const struct mgb_snapshot *mgb_workbench_look(struct mgb_workbench *bench,
         mgb_bench_pending(bench, pending);
     pthread_mutex_unlock(&bench->lock);
     return snapshot;
-}
-
-void mgb_workbench_interrupt(struct mgb_workbench *bench)
-{
-    atomic_store(&bench->interrupt, true);
-    if (atomic_load(&bench->leaving))
-        return;
-    mgb_hub_stop(bench->hub);
-    mgb_script_stop(bench->script);
 }
 
 bool mgb_workbench_log_complete(struct mgb_workbench *bench, char *message, size_t size)

@@ -95,9 +95,6 @@ enum mgb_status mgb_workbench_ask(struct mgb_workbench *workbench, const struct 
 const struct mgb_snapshot *mgb_workbench_look(struct mgb_workbench *workbench,
                                               struct mgb_pending *pending);
 
-/* From a signal handler: what runs ends after its step. */
-void mgb_workbench_interrupt(struct mgb_workbench *workbench);
-
 /* False when something was not recorded; `message` says why. After the thread is idle or gone. */
 bool mgb_workbench_log_complete(struct mgb_workbench *workbench, char *message, size_t size);
 

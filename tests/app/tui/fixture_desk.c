@@ -153,12 +153,6 @@ static void desk_act(struct tui_desk *desk, enum tui_action action)
     d->action = action;
 }
 
-static char *desk_models(struct tui_desk *desk)
-{
-    (void)desk;
-    return strdup("deep_qa\ninception_v3\nmlp\nresnet\n");
-}
-
 void fixture_desk_init(struct fixture_desk *out)
 {
     *out = (struct fixture_desk){.desk = {.context = out,
@@ -171,8 +165,7 @@ void fixture_desk_init(struct fixture_desk *out)
                                           .command = desk_command,
                                           .show = desk_show,
                                           .go = desk_go,
-                                          .act = desk_act,
-                                          .models = desk_models},
+                                          .act = desk_act},
                                  .place = 0,
                                  .action = TUI_ACT_NONE};
 }

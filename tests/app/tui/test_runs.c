@@ -283,6 +283,10 @@ static void its_model_and_placement_are_taken_to_the_bench(void **state)
     assert_int_equal(s.desk.asked, 3);
     assert_string_equal(s.desk.wish_text, "resnet depth=50");
     assert_non_null(strstr(s.desk.said_text, "model alone"));
+    rows[0].recipe = rows[0].model = "/tmp/other.lua"; /* whatever is stored: no file is run for it */
+    act(TUI_ACT_USE);
+    assert_int_equal(s.desk.asked, 3);
+    assert_non_null(strstr(s.desk.said_text, "like a file"));
 }
 
 static void a_click_on_a_title_sorts_and_on_a_row_takes_it(void **state)
