@@ -68,6 +68,7 @@ struct script_step_request {
     int64_t lr_count; /* with whole */
     const float *lr;  /* a learning rate for each of `steps` steps, or NULL */
     int trace_every;  /* 0: none */
+    bool yields;      /* mgb_hub_yield ends it early, with what was done by then */
 };
 
 /* Losses of the steps of this call, warm-up included, in order; owned by the session until the next call. */

@@ -46,6 +46,11 @@ void mgb_hub_stop(struct mgb_hub *hub)
     atomic_store(&hub->interrupted, true);
 }
 
+void mgb_hub_yield(struct mgb_hub *hub, bool wanted)
+{
+    atomic_store(&hub->yields, wanted);
+}
+
 void mgb_hub_cut(struct mgb_hub *hub)
 {
     atomic_store(&hub->cut, true);

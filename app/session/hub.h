@@ -65,6 +65,9 @@ void mgb_hub_stop(struct mgb_hub *hub);
 /* The same for good, by a signal that leaves two seconds: a step that does not end within one is waited for no longer, its
  * run is stored as interrupted meanwhile. */
 void mgb_hub_cut(struct mgb_hub *hub);
+/* From any thread: while `wanted`, a call to step that says so (yields) ends after the step in progress, as if no more had
+ * been asked for. Others are not concerned. */
+void mgb_hub_yield(struct mgb_hub *hub, bool wanted);
 /* Takes an interrupt back: sessions that are open and were interrupted go on. On the thread that drives the sessions, while
  * none of them steps. */
 void mgb_hub_resume(struct mgb_hub *hub);

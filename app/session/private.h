@@ -18,7 +18,7 @@ struct mgb_hub {
     struct mgb_hub_options options;
     struct mgb_recorder *recorder; /* NULL until the first run, or when nothing is recorded */
     struct mgb_reader *reader;
-    atomic_bool interrupted, cut;
+    atomic_bool interrupted, cut, yields;
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */
     struct script_session *sessions;  /* open ones */
     bool crowded;                     /* too many towers for the cores: told */
@@ -77,6 +77,7 @@ struct script_session {
     atomic_llong heartbeat_ns; /* when the last step ended */
     atomic_llong call_steps;   /* done in the step call in progress */
     int64_t call_asked;        /* of how many */
+    bool call_yields;          /* it may end before */
     int64_t source_rows;       /* of an epoch; 0: endless */
     char (*device_names)[MGB_DEVICE_NAME_MAX]; /* by topology index; ring records borrow them */
 };

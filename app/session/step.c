@@ -44,6 +44,12 @@ static void step_keep(struct script_session *session, const struct mgb_step_resu
     memcpy(session->metrics, result->metrics, (size_t)session->metric_count * sizeof(double));
 }
 
+/* Whoever asked for the steps has something else to do. */
+static bool is_yielding(const struct script_session *session)
+{
+    return session->call_yields && atomic_load(&session->hub->yields);
+}
+
 /* The sink of the engine: on the worker. False when a run's time is up, or whoever drives it wants it to end. */
 static bool step_done(void *context, const struct mgb_step_result *result)
 {
@@ -73,7 +79,7 @@ static bool step_done(void *context, const struct mgb_step_result *result)
     if (result->epoch_end && session->epochs_left > 0) /* the engine stops by itself after each */
         session->epochs_left--;
     return !mgb_session_goal_late(&session->goal, &session->series) &&
-           !atomic_load(&hub->interrupted);
+           !atomic_load(&hub->interrupted) && !is_yielding(session);
 }
 
 /* How far the call is, after what a script said of itself. A run may go on beyond the steps it has at least. */
@@ -193,7 +199,7 @@ static enum mgb_status step_run(void *argument)
         status = pieces_run(work, steps);
         atomic_store(&session->heartbeat_ns, session_clock_ns());
     }
-    if (status == MGB_INTERRUPTED && session->goal.reason &&
+    if (status == MGB_INTERRUPTED && (session->goal.reason || session->call_yields) &&
         !atomic_load(&session->hub->interrupted))
         return MGB_OK; /* its own time was up */
     if (status == MGB_OK && work->whole && work->epochs)
@@ -243,6 +249,7 @@ static enum mgb_status step_play(struct script_session *session,
     struct mgb_hub *hub = session->hub;
     session->epochs_left = request->epochs;
     session->call_asked = request->epochs ? most - 1 : request->steps;
+    session->call_yields = request->yields;
     session->loss_count = 0;
     if (request->whole && session->segment_steps == 0)
         mgb_session_goal_begin(&session->goal,

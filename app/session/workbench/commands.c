@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After a change its figures come often, and what might be pressed is worked out between pieces; later each end of a piece,
+ * where steps wait for the record, is to be a small part of the time. */
 #define PIECE_NS INT64_C(100000000)
+#define LATER_PIECE_NS INT64_C(300000000)
+#define LATER_NS INT64_C(5000000000)
 #define PIECE_MOST INT64_C(100000)
 
 static enum mgb_status no_memory(void)
@@ -259,31 +263,42 @@ static void piece_fail(struct mgb_workbench *bench)
         bench->state = MGB_BENCH_FAILED;
 }
 
-/* As many steps as take about as long as people do not notice. */
-static void piece_adapt(struct mgb_workbench *bench, int64_t took_ns)
+/* As many steps as take about as long as people do not notice. A wish ends a piece before. */
+static void piece_adapt(struct mgb_workbench *bench, int64_t steps, int64_t began_ns)
 {
-    int64_t next = took_ns > 0 ? bench->piece_steps * PIECE_NS / took_ns : PIECE_MOST;
+    int64_t now = mgb_bench_clock_ns(), took_ns = now - began_ns;
+    bool later = !bench->pressing && now - bench->segment_at_ns > LATER_NS;
+    int64_t aim_ns = later ? LATER_PIECE_NS : PIECE_NS;
+    int64_t next = took_ns > 0 ? steps * aim_ns / took_ns : PIECE_MOST;
     if (next > 2 * bench->piece_steps)
         next = 2 * bench->piece_steps;
     bench->piece_steps = next < 1 ? 1 : next > PIECE_MOST ? PIECE_MOST : next;
 }
 
-void mgb_bench_piece(struct mgb_workbench *bench)
+static enum mgb_status piece_step(struct mgb_workbench *bench)
 {
     char count[24];
-    bool traced = bench->trace_next;
-    int64_t began = mgb_bench_clock_ns();
-    snprintf(count, sizeof count, "%lld", (long long)(traced ? 1 : bench->piece_steps));
-    enum mgb_status status = mgb_bench_call(
-        bench, NULL, "step", (const char *const[]){count, traced ? "traced" : "", NULL});
+    const char *traced = bench->trace_next ? "traced" : "";
+    snprintf(count, sizeof count, "%lld", (long long)(*traced ? 1 : bench->piece_steps));
+    bench->in_piece = true;
+    enum mgb_status status =
+        mgb_bench_call(bench, NULL, "step", (const char *const[]){count, traced, NULL});
+    bench->in_piece = false;
+    return status;
+}
+
+void mgb_bench_piece(struct mgb_workbench *bench)
+{
+    int64_t began_ns = mgb_bench_clock_ns(), before = mgb_live_steps(bench->live);
+    enum mgb_status status = piece_step(bench);
     if (status == MGB_INTERRUPTED)
         return; /* the wish for it waits */
     if (status != MGB_OK) {
         piece_fail(bench);
         return;
     }
-    if (!traced)
-        piece_adapt(bench, mgb_bench_clock_ns() - began);
+    if (!bench->trace_next)
+        piece_adapt(bench, mgb_live_steps(bench->live) - before, began_ns);
     bench->trace_next = false;
     mgb_live_warmup(bench->live, bench->figures.warmup_steps);
     mgb_bench_measure(bench, false);

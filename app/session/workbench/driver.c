@@ -114,6 +114,7 @@ static bool turn(struct mgb_workbench *bench)
     if (running)
         mgb_bench_piece(bench);
     bool more = bench->draft->facts && mgb_presser_work(bench->presser);
+    bench->pressing = more;
     if (running || !more || mgb_bench_clock_ns() - bench->published_at_ns > 50000000)
         mgb_bench_publish(bench);
     return running || more;

@@ -76,6 +76,7 @@ static void segment_begin(struct mgb_workbench *bench, const struct mgb_facts *f
     bench->stepped = false;
     bench->point_due = number > 0;
     bench->piece_steps = 1;
+    bench->segment_at_ns = mgb_bench_clock_ns();
     draft->now.number = number;
     if (number)
         mgb_live_begin_segment(bench->live, number, facts,

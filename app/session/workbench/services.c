@@ -111,8 +111,10 @@ static enum mgb_status bench_step(struct script_session *session, struct script_
         return bench->inner.step(session, figures, losses, request);
     struct mgb_run *run = bench->inner.engine(session);
     int64_t before = mgb_run_step_index(run);
+    struct script_step_request yielding = *request;
+    yielding.yields = bench->in_piece;
     atomic_store(&bench->feeding, true);
-    enum mgb_status status = bench->inner.step(session, figures, losses, request);
+    enum mgb_status status = bench->inner.step(session, figures, losses, &yielding);
     atomic_store(&bench->feeding, false);
     int64_t done = mgb_run_step_index(run) - before;
     if (done > 0) {

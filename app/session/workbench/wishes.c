@@ -204,6 +204,7 @@ static enum mgb_status wish_queue(struct mgb_workbench *bench, const struct mgb_
         return status;
     }
     queue_add(bench, queued);
+    mgb_hub_yield(bench->hub, true);
     if (wish->kind == MGB_WISH_STOP) {
         bench->stops++;
         mgb_hub_stop(bench->hub);
@@ -266,6 +267,7 @@ struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench)
         last->next = queue_pop(bench);
     for (const struct mgb_queued *wish = taken; wish; wish = wish->next)
         bench->doing++;
+    mgb_hub_yield(bench->hub, bench->first != NULL);
     pthread_mutex_unlock(&bench->lock);
     return taken;
 }
