@@ -15,6 +15,7 @@ struct side_look { /* gathers one side's facts, a row a segment */
     struct mgb_judgement *out;
     struct mgb_judged_side *side;
     const char *name; /* "A" */
+    int64_t run; /* whose segments are called by their numbers */
     int64_t machine, model;
     int64_t oldest[2], newest[2]; /* of its runs: when the segment began, and the run */
     bool unjudged;                /* of one run it was not judged whether it is steady */
@@ -75,7 +76,8 @@ enum {
     FACT_THROTTLE,
     FACT_STARTED,
     FACT_THREADS,
-    FACT_GPUS
+    FACT_GPUS,
+    FACT_NUMBER
 };
 
 static const char facts_sql[] =
@@ -98,7 +100,8 @@ static const char facts_sql[] =
     "       (SELECT group_concat(DISTINCT throttle) FROM sample"
     "         WHERE segment_id = s.id AND throttle <> ''),"
     "       s.started_ms,"
-    "       CASE r.backend WHEN 'host' THEN s.threads END, s.gpus"
+    "       CASE r.backend WHEN 'host' THEN s.threads END, s.gpus,"
+    "       (SELECT count(*) FROM segment WHERE run_id = s.run_id AND id <= s.id)"
     "  FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN machine AS h ON h.id = r.machine_id"
     "  JOIN model AS m ON m.id = r.model_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id "
     "WHERE s.id = ?";
@@ -145,7 +148,11 @@ static void gate_note(struct side_look *l, const struct mgb_value *v)
         static const char said[] = "not steady: "; /* what is stored begins with it */
         const char *why = mgb_value_text(&v[FACT_NOT_STEADY]);
         why += strncmp(why, said, strlen(said)) == 0 ? strlen(said) : 0;
-        refusal_add(l->out, "run %lld is not steady%s%s", run, *why ? ": " : "", why);
+        if (run == l->run)
+            refusal_add(l->out, "seg %lld unsteady%s%s",
+                        (long long)mgb_value_int(&v[FACT_NUMBER]), *why ? ": " : "", why);
+        else
+            refusal_add(l->out, "run %lld is not steady%s%s", run, *why ? ": " : "", why);
         l->out->unsteady = true;
     }
     if (v[FACT_DUPLICATES].integer > 0)
@@ -445,8 +452,8 @@ enum mgb_status mgb_judge(struct mgb_judgement *out, struct mgb_reader *reader,
                           const struct mgb_judge_options *options)
 {
     *out = (struct mgb_judgement){.floor_source = "given"};
-    struct side_look first = {.out = out, .side = &out->a, .name = "A"};
-    struct side_look second = {.out = out, .side = &out->b, .name = "B"};
+    struct side_look first = {.out = out, .side = &out->a, .name = "A", .run = options->run};
+    struct side_look second = {.out = out, .side = &out->b, .name = "B", .run = options->run};
     double floor = options->floor;
     MGB_TRY(side_look(&first, reader, a));
     MGB_TRY(side_look(&second, reader, b));

@@ -68,10 +68,11 @@ char *tui_bench_memory_change(char *out, size_t size, int64_t bytes)
     return bytes_change(out, size, (double)bytes, 1024, units);
 }
 
-/* "+37%", "x2.13"; "same" and "?" as it was judged. */
+/* "+37%", "x2.13"; "same" as it was judged, "?" where that is undecided or refused. */
 static void ratio_write(char *out, size_t size, const struct mgb_pressed_row *row)
 {
-    const char *doubt = strcmp(row->verdict, "undecided") == 0 ? "?" : "";
+    bool told = strcmp(row->verdict, "faster") == 0 || strcmp(row->verdict, "slower") == 0;
+    const char *doubt = told ? "" : "?";
     double percent = (row->ratio - 1) * 100;
     if (strcmp(row->verdict, "same") == 0)
         snprintf(out, size, "same*");
@@ -149,6 +150,15 @@ static void known_add(char *out, size_t size, const char *what, const char *chan
     snprintf(out + used, size - used, "%s%s %s", used ? ", " : "", what, change);
 }
 
+static void measured_write(char *out, size_t size, const struct mgb_pressed_row *row)
+{
+    char interval[64] = "";
+    if (!isnan(row->low) && !isnan(row->high))
+        snprintf(interval, sizeof interval, " [%.3f, %.3f]", row->low, row->high);
+    snprintf(out, size, "* x%.3f%s %s, %lld segment%s", row->ratio, interval, row->verdict,
+             (long long)row->segments, row->segments == 1 ? "" : "s");
+}
+
 char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
 {
     char text[32];
@@ -156,8 +166,7 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
     if (row->from == MGB_PRESSED_MEASURED && isnan(row->ratio))
         snprintf(out, size, "* stored, but without figures");
     else if (row->from == MGB_PRESSED_MEASURED)
-        snprintf(out, size, "* x%.3f [%.3f, %.3f] %s, %lld segment%s", row->ratio, row->low,
-                 row->high, row->verdict, (long long)row->segments, row->segments == 1 ? "" : "s");
+        measured_write(out, size, row);
     else if (row->from == MGB_PRESSED_SAME)
         snprintf(out, size, "no change: in effect it is the same");
     else if (row->from == MGB_PRESSED_NONE)

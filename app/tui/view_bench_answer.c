@@ -207,7 +207,9 @@ static char *ratio_short(char *out, size_t size, double ratio)
     return out;
 }
 
-static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const struct mgb_snapshot *s)
+/* `room`: there is a line for the reason. */
+static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const struct mgb_snapshot *s,
+                       bool room)
 {
     const struct mgb_bench_answer *a = &s->answer;
     char text[120], ratio[24], low[24], high[24], word[16] = "", sign[24] = "";
@@ -236,19 +238,24 @@ static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const str
         snprintf(text, sizeof text, "%d/%d %s", s->now.number, s->before.number, ratio);
     x = tui_print(canvas, row, 0, 0, TUI_PLAIN, "%s%s ", text, fits ? sign : "");
     x = tui_put(canvas, row, 0, x, faster ? TUI_GOOD : slower ? TUI_BAD : TUI_STRONG, word);
-    if (refused && row.columns < 60)
+    if (refused && !room)
         tui_put(canvas, row, 0, x + 1, TUI_DIM, a->reason);
 }
 
+/* More than ideal is doubted: the one-GPU run had other threads or a bad moment, or caches help. */
 static void speedup_draw(struct tui_canvas *canvas, struct tui_rect row,
-                         const struct mgb_snapshot *s)
+                         const struct mgb_snapshot *s, bool room)
 {
     const struct mgb_bench_answer *a = &s->answer;
+    if (a->there && isnan(a->speedup) && *a->reason && !room) {
+        tui_put(canvas, row, 0, 0, TUI_DIM, a->reason);
+        return;
+    }
     int x = tui_put(canvas, row, 0, 0, TUI_PLAIN, "vs 1 GPU ");
     bool weak = !s->facts || s->facts->batch_mode == MGB_BATCH_PER_GPU;
     if (a->there && !isnan(a->speedup))
-        tui_print(canvas, row, 0, x, TUI_PLAIN, "%.2fx  eff %.0f%% (%s)", a->speedup,
-                  a->efficiency * 100, weak ? "weak" : "strong");
+        tui_print(canvas, row, 0, x, TUI_PLAIN, "%.2fx  eff %.0f%%%s (%s)", a->speedup,
+                  a->efficiency * 100, a->efficiency > 1.05 ? "?" : "", weak ? "weak" : "strong");
     else
         tui_print(canvas, row, 0, x, TUI_DIM, "-  %s", a->there ? a->scaling : "");
 }
@@ -264,15 +271,15 @@ static const char *words_of(const struct mgb_snapshot *s, enum line line)
 }
 
 static void line_draw(struct tui_canvas *canvas, struct tui_rect row, const struct tui_scene *scene,
-                      enum line line)
+                      enum line line, bool room)
 {
     const struct mgb_snapshot *s = scene->snapshot;
     struct cells cells;
     int middle = row.columns < 33 ? row.columns - 11 : row.columns < 60 ? 22 : 31;
     if (line == LINE_RATIO) {
-        ratio_draw(canvas, row, s);
+        ratio_draw(canvas, row, s, room);
     } else if (line == LINE_SPEEDUP) {
-        speedup_draw(canvas, row, s);
+        speedup_draw(canvas, row, s, room);
     } else if (line == LINE_REASON || line == LINE_SCALING || line == LINE_TITLE) {
         tui_put(canvas, row, 0, 0, TUI_DIM, words_of(s, line));
     } else {
@@ -309,6 +316,7 @@ void tui_bench_draw_answer(struct tui_canvas *canvas, struct tui_rect area,
             shown |= worth[i] == (enum line)line;
         shown |= line >= LINE_STEPS && line < LINE_SCALING;
         if (shown)
-            line_draw(canvas, tui_rect_inside(tui_rect_row(area, y++), 0, inset), scene, line);
+            line_draw(canvas, tui_rect_inside(tui_rect_row(area, y++), 0, inset), scene, line,
+                      rows > LINE_COUNT);
     }
 }

@@ -22,6 +22,7 @@ static const struct likeness_mask bench_masks[] = {
     {"^( [cg]pu:[0-9]+ ).*$", "\\1phases"},
     {"^( bound by: ).*$", "\\1"},
     {"│2/1 .*$", "│2/1 verdict"},
+    {"^(o  more.*│).*$", "\\1"}, /* why it is that */
     {"[^ │]+\\*│", "#│"}, /* if pressed, measured */
     {NULL, NULL}};
 static const struct likeness_mask devices_masks[] = {{"(CPU device),.*$", "\\1"}, {NULL, NULL}};

@@ -127,7 +127,7 @@ static enum mgb_status pair_answer(struct mgb_judge_desk *desk, struct mgb_bench
 {
     struct mgb_reader *reader;
     MGB_TRY(reader_get(&reader, desk));
-    MGB_TRY(mgb_judged_verdict(out, reader, pair->now, pair->before));
+    MGB_TRY(mgb_judged_verdict(out, reader, pair->run, pair->now, pair->before));
     return mgb_judged_scaling(out, reader, pair->now, &desk->base);
 }
 

@@ -8,7 +8,7 @@
 /* Everything but the speed-up: `now` against `before` (0: none), each with the segments of its run that have the same
  * placement in effect and timed steps. */
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
-                                   int64_t now, int64_t before);
+                                   int64_t run, int64_t now, int64_t before);
 
 /* What `of` is scaled against, found once a segment: the baseline that view scaling would take. */
 struct mgb_judged_base {

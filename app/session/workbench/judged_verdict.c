@@ -109,11 +109,11 @@ static void answer_fill(struct mgb_bench_answer *out, const struct mgb_judgement
 }
 
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
-                                   int64_t now, int64_t before)
+                                   int64_t run, int64_t now, int64_t before)
 {
     struct side a = {0}, b = {0};
     struct mgb_judgement judgement;
-    struct mgb_judge_options options = {.single_enough = true};
+    struct mgb_judge_options options = {.single_enough = true, .run = run};
     *out = (struct mgb_bench_answer){.ratio = (double)NAN,
                                      .low = (double)NAN,
                                      .high = (double)NAN,

@@ -133,6 +133,22 @@ static void toggling_back_and_forth_makes_repetitions(void **state)
     desk_done(&d);
 }
 
+/* Both are of one run: which of its segments it is has to be said. */
+static void a_segment_that_was_never_steady_is_called_by_its_number(void **state)
+{
+    struct desk d;
+    desk_init(&d, *state);
+    int64_t first = toggle(&d, 0, true, 7000000);
+    int64_t before = toggle(&d, first, false, 10000000);
+    stored_steps(d.store, &d.record, before, 2 * STEPS, STEPS, 0, 20000000);
+    int64_t now = toggle(&d, before, true, 7000000);
+    mgb_judge_desk_ask(d.desk, d.run, now, before, STEPS);
+    struct mgb_bench_answer answer = answer_await(&d, now, before);
+    assert_string_equal(answer.verdict, "refused");
+    assert_int_equal(strncmp(answer.reason, "seg 2 unsteady: ", 16), 0);
+    desk_done(&d);
+}
+
 static void other_batches_are_told_by_example(void **state)
 {
     struct desk d;
@@ -401,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_A_FILE(one_segment_each_gets_a_verdict_that_says_so),
         ON_A_FILE(toggling_back_and_forth_makes_repetitions),
+        ON_A_FILE(a_segment_that_was_never_steady_is_called_by_its_number),
         ON_A_FILE(other_batches_are_told_by_example),
         ON_A_FILE(the_same_placement_twice_compares_the_two_segments),
         ON_A_FILE(a_segment_without_timed_steps_is_not_judged_yet),
