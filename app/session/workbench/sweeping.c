@@ -167,7 +167,8 @@ static void best_mark(struct mgb_bench_sweep *sweep)
         best->best = true;
 }
 
-static void sweep_finish(struct mgb_workbench *bench, struct mgb_script_answer *answer)
+/* What was stopped or failed is not done: the cell that it was at has not ended. */
+static void sweep_finish(struct mgb_workbench *bench, struct mgb_script_answer *answer, bool done)
 {
     if (!bench->draft->sweep)
         return;
@@ -181,7 +182,9 @@ static void sweep_finish(struct mgb_workbench *bench, struct mgb_script_answer *
     best_mark(sweep);
     if (answer->count == 2)
         snprintf(sweep->best, sizeof sweep->best, "%.199s", answer->texts[1]);
-    sweep->done = true;
+    sweep->done = done;
+    if (!done && *sweep->cell && sweep->position > 0)
+        sweep->position--;
     sweep->cell[0] = '\0';
     mgb_shared_drop(bench->draft->sweep);
     bench->draft->sweep = sweep;
@@ -205,7 +208,7 @@ void mgb_bench_sweep(struct mgb_workbench *bench, const char *text)
         mgb_bench_complain(bench, mgb_message_get());
     if (status == MGB_OK)
         bench->draft->message[0] = '\0';
-    sweep_finish(bench, &answer);
+    sweep_finish(bench, &answer, status == MGB_OK);
     mgb_script_answer_done(&answer);
     bench->state = before;
     bench->draft->doing[0] = '\0';
