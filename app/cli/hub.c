@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define STEP_TIMEOUT_S 600
@@ -26,16 +25,6 @@ enum mgb_status mgb_cli_no_database(void)
 {
     return mgb_fail(MGB_MISSING, "no place for results: HOME is not set and the system knows no "
                                  "home of this user; give --db FILE or set MGBENCH_DB");
-}
-
-/* Makes the folders above `path`. What cannot be made is told when the database is opened. */
-static void folders_make(char *path)
-{
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(path, 0777);
-        *at = '/';
-    }
 }
 
 static bool is_plain(const char *word)
@@ -159,7 +148,7 @@ enum mgb_status mgb_cli_hub_options(struct mgb_hub_options *out, const struct mg
         return status;
     }
     if (!in->db && !looks_only)
-        folders_make(*database);
+        mgb_paths_make_above(*database);
     *out = (struct mgb_hub_options){.database = *database,
                                     .program_version = MGB_VERSION,
                                     .commit = in->host.commit,

@@ -26,6 +26,18 @@ char *mgb_paths_join(const char *folder, const char *name)
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
+void mgb_paths_make_above(const char *path)
+{
+    char *folder = strdup(path);
+    for (char *at = folder && *folder ? strchr(folder + 1, '/') : NULL; at;
+         at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(folder, 0777);
+        *at = '/';
+    }
+    free(folder);
+}
+
 bool mgb_paths_is_file(const char *path)
 {
     struct stat st;

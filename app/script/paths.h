@@ -9,6 +9,8 @@ char *mgb_paths_folder(const char *path); /* "a/b.lua" -> "a", "b.lua" -> "." */
 char *mgb_paths_join(const char *folder, const char *name);
 bool mgb_paths_is_file(const char *path);
 bool mgb_paths_is_folder(const char *path);
+/* Makes the folders above `path`. What cannot be made is told by who opens the file. */
+void mgb_paths_make_above(const char *path);
 
 /* The shipped scripts (models, experiments, machines, data): beside the program when installed, else the folder this was
  * configured to install to, else the source tree it was built from; NULL when there is none. */

@@ -131,7 +131,8 @@ static void jobs_look(struct tui_jobs *jobs)
 {
     for (int i = 0; i < MOST_JOBS; i++) {
         struct job *job = &jobs->jobs[i];
-        int status = -1; /* stays so where ends are told to nobody: SIGCHLD was ignored from the start */
+        int status =
+            -1; /* stays so where ends are told to nobody: SIGCHLD was ignored from the start */
         pthread_mutex_lock(&jobs->lock);
         bool used = job->used;
         pthread_mutex_unlock(&jobs->lock);

@@ -1,6 +1,7 @@
 /* See log.h. Two locks: the file's is held while a line is written, so that lines stand there in the order in which they
  * are counted; the ring's only for as long as memory is touched, so that the screen does not wait for a disk. */
 #include "app/tui/log.h"
+#include "app/script/paths.h"
 #include <mgb/text.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,18 +185,6 @@ bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_m
     return found;
 }
 
-static void folders_make(const char *path)
-{
-    char *folder = strdup(path);
-    for (char *at = folder && *folder ? strchr(folder + 1, '/') : NULL; at;
-         at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(folder, 0777); /* what is missing is told when the file is opened */
-        *at = '/';
-    }
-    free(folder);
-}
-
 static void file_rotate(const char *path)
 {
     struct stat facts;
@@ -209,7 +198,7 @@ static void file_rotate(const char *path)
 
 static void file_open(struct tui_log *log, const char *path)
 {
-    folders_make(path);
+    mgb_paths_make_above(path);
     file_rotate(path);
     log->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (log->file >= 0)

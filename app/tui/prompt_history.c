@@ -2,10 +2,11 @@
  * anything else. */
 #include "app/tui/prompt.h"
 
+#include "app/script/paths.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void tui_history_add(struct tui_history *history, const char *line)
@@ -44,23 +45,12 @@ bool tui_history_load(struct tui_history *history, const char *path)
     return good;
 }
 
-static void folders_make(const char *path)
-{
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *c = strchr(folder + 1, '/'); c; c = strchr(c + 1, '/')) {
-        *c = '\0';
-        mkdir(folder, 0700);
-        *c = '/';
-    }
-}
-
 bool tui_history_save(const struct tui_history *history, const char *path)
 {
     char beside[4096];
     if (*path == '\0' || snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
         return false;
-    folders_make(path);
+    mgb_paths_make_above(path);
     FILE *file = fopen(beside, "we");
     if (!file)
         return false;

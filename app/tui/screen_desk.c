@@ -88,7 +88,9 @@ static void desk_show(struct tui_desk *desk, const char *title, const char *text
     struct tui_screen *screen = screen_of(desk);
     if (tui_output_put(screen->views[SCREEN_OUTPUT].state, title, text)) {
         *screen->views[SCREEN_OUTPUT].filter = '\0';
-        screen_go(screen, SCREEN_OUTPUT);
+        screen->shows = screen_asks(screen);
+        if (!screen->shows)
+            screen_go(screen, SCREEN_OUTPUT);
     } else {
         desk_say(desk, MGB_LINE_FAULT, "no memory to show it");
     }

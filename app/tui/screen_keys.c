@@ -78,6 +78,11 @@ static void menu_key(struct tui_screen *screen, int key)
     answer_give(screen, screen->menu.answer, screen->menu.context, chosen ? value : NULL);
 }
 
+bool screen_asks(const struct tui_screen *screen)
+{
+    return screen->prompt.open || screen->confirm.open || screen->menu.open;
+}
+
 void screen_act(struct tui_screen *screen, enum tui_action action)
 {
     struct screen_view *v = &screen->views[screen->at];
@@ -123,6 +128,10 @@ enum tui_screen_wish tui_screen_key(struct tui_screen *screen, int key, int64_t 
         menu_key(screen, key);
     else
         screen_act(screen, tui_action_of_key(key, screen->views[screen->at].view->place));
+    if (screen->shows && !screen_asks(screen)) {
+        screen->shows = false;
+        screen_go(screen, SCREEN_OUTPUT);
+    }
     return screen->wish;
 }
 

@@ -45,6 +45,7 @@ struct tui_screen {
     bool fixed;                                   /* the snapshot is a test's */
     int64_t now_ns, listed_ns, log_count, key_ms; /* listed_ns: when the list was asked for */
     bool dirty; /* something is to be drawn that came between keys */
+    bool shows; /* output came while something was asked: its view is for after the answer */
 
     struct tui_prompt prompt;
     enum screen_prompt prompt_is;
@@ -74,6 +75,7 @@ void screen_desk_make(struct tui_screen *screen);
 void screen_say(struct tui_screen *screen, enum mgb_line_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* screen_keys.c */
+bool screen_asks(const struct tui_screen *screen); /* a line, a question or a menu has the keys */
 void screen_act(struct tui_screen *screen, enum tui_action action);
 /* screen_actions.c: what an action does where the view has nothing of its own for it. */
 void screen_act_default(struct tui_screen *screen, enum tui_action action);

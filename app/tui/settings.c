@@ -143,17 +143,6 @@ enum mgb_status tui_settings_load(struct tui_settings *out, const char *path,
     return failed ? mgb_fail(MGB_IO, "cannot read %s: %s", path, strerror(why)) : MGB_OK;
 }
 
-static void folders_make(const char *path)
-{
-    char *copy = strdup(path);
-    for (char *at = copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(copy, 0777); /* what cannot be made is told when the file is */
-        *at = '/';
-    }
-    free(copy);
-}
-
 static bool settings_write(const struct tui_settings *settings, int fd)
 {
     FILE *file = fdopen(fd, "w");
@@ -170,7 +159,7 @@ static bool settings_write(const struct tui_settings *settings, int fd)
 
 enum mgb_status tui_settings_save(const struct tui_settings *settings, const char *path)
 {
-    folders_make(path);
+    mgb_paths_make_above(path);
     char *real = realpath(path, NULL), *beside = NULL; /* a link stays one */
     const char *target = real ? real : path;
     if (asprintf(&beside, "%s.XXXXXX", target) < 0) {

@@ -51,8 +51,7 @@ static enum mgb_status workbench_start(struct tui_program *program)
     workbench.context = program;
     workbench.readonly = o->readonly;
     if (workbench.hub.database)
-        MGB_TRY(mgb_archive_open(&program->archive, workbench.hub.database, o->readonly, tui_wake,
-                                 program));
+        MGB_TRY(mgb_archive_open(&program->archive, workbench.hub.database, tui_wake, program));
     return mgb_workbench_open(&program->workbench, &workbench);
 }
 

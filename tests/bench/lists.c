@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     struct mgb_list_request none = {.filter = "nowhere", .most = 400};
     struct mgb_list_request column = {.filter = "step_ms>22.6 gpus=2", .most = 400};
     sem_init(&posted, 0, 0);
-    if (argc < 2 || mgb_archive_open(&archive, argv[1], true, tell, NULL) != MGB_OK) {
+    if (argc < 2 || mgb_archive_open(&archive, argv[1], tell, NULL) != MGB_OK) {
         fprintf(stderr, "bench_lists FILE\n");
         return 1;
     }

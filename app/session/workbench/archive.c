@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct mgb_archive {
     pthread_t thread;
@@ -26,13 +25,6 @@ struct mgb_archive {
     const struct mgb_list *list;
     uint64_t version;
 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static bool is_abandoned(void *context)
 {
@@ -68,7 +60,6 @@ static void list_publish(struct mgb_archive *archive, struct mgb_list *list)
 
 static void request_answer(struct mgb_archive *archive, const struct mgb_list_request *request)
 {
-    double begin = now_ms();
     struct mgb_list *list = mgb_archive_list_make(request);
     if (!list)
         return;
@@ -82,7 +73,6 @@ static void request_answer(struct mgb_archive *archive, const struct mgb_list_re
         list->total = 0;
         snprintf(list->message, sizeof list->message, "%s", mgb_message_get());
     }
-    list->took_ms = now_ms() - begin;
     list_publish(archive, list);
 }
 
@@ -129,10 +119,9 @@ static enum mgb_status archive_start(struct mgb_archive *archive, const char *pa
                   : MGB_OK;
 }
 
-enum mgb_status mgb_archive_open(struct mgb_archive **out, const char *path, bool readonly,
+enum mgb_status mgb_archive_open(struct mgb_archive **out, const char *path,
                                  void (*changed)(void *context), void *context)
 {
-    (void)readonly;
     *out = NULL;
     struct mgb_archive *archive = calloc(1, sizeof *archive);
     if (!archive)

@@ -62,13 +62,12 @@ struct mgb_list {
     enum mgb_list_column sort;
     bool ascending;
     char message[400]; /* why there is no list; "" */
-    double took_ms;
     void *memory;
 };
 
 /* Opens nothing yet: the file is looked for, and looked for anew where it went or was replaced, at every request. `changed`
- * is called from the archive's thread and must not block. Nothing is written here, so that `readonly` changes nothing. */
-enum mgb_status mgb_archive_open(struct mgb_archive **out, const char *path, bool readonly,
+ * is called from the archive's thread and must not block. Nothing is written here. */
+enum mgb_status mgb_archive_open(struct mgb_archive **out, const char *path,
                                  void (*changed)(void *context), void *context);
 void mgb_archive_close(struct mgb_archive *archive); /* NULL is allowed; ends a query in progress */
 

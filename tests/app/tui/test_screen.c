@@ -310,6 +310,22 @@ static void what_a_command_printed_is_shown_and_closed_again(void **state)
     assert_int_equal(press('q'), TUI_SCREEN_QUIT);
 }
 
+static void what_a_command_printed_waits_until_nothing_is_asked(void **state)
+{
+    (void)state;
+    press('5');
+    press(':');
+    type("sh");
+    tui_screen_job_ended(screen, "compare 1 2", "one\ntwo\n", 0);
+    shows("[5]Runs");
+    shows(":sh");
+    press(TUI_KEY_ESCAPE);
+    shows("compare 1 2");
+    shows("two");
+    press(TUI_KEY_ESCAPE);
+    shows("[5]Runs");
+}
+
 static void that_a_command_runs_is_said_until_it_has_ended(void **state)
 {
     (void)state;
@@ -527,6 +543,7 @@ int main(void)
         SCREEN_TEST(a_question_is_answered_by_y_alone),
         SCREEN_TEST(looking_only_refuses_changes_with_the_reason),
         SCREEN_TEST(what_a_command_printed_is_shown_and_closed_again),
+        SCREEN_TEST(what_a_command_printed_waits_until_nothing_is_asked),
         SCREEN_TEST(that_a_command_runs_is_said_until_it_has_ended),
         SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_quits),

@@ -23,7 +23,7 @@ static void reading_init(struct reading *r, const char *path)
 {
     *r = (struct reading){.version = 0};
     news_init(&r->news);
-    assert_ok(mgb_archive_open(&r->archive, path, true, news_tell, &r->news));
+    assert_ok(mgb_archive_open(&r->archive, path, news_tell, &r->news));
     assert_null(mgb_archive_look(r->archive));
 }
 

@@ -137,7 +137,7 @@ static void the_newest_request_is_the_one_that_is_answered(void **state)
     char filter[16];
     runs_copy(*state, RUNS);
     news_init(&news);
-    assert_ok(mgb_archive_open(&archive, *state, false, news_tell, &news));
+    assert_ok(mgb_archive_open(&archive, *state, news_tell, &news));
     for (int i = 1; i <= 50; i++) {
         snprintf(filter, sizeof filter, "run<=%d", i);
         mgb_archive_ask(archive, &(struct mgb_list_request){filter, MGB_LIST_RUN, true, 0, 50});
