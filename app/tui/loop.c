@@ -130,7 +130,7 @@ static bool keys_take(struct tui_program *program)
 {
     int count = 0;
     program->more_keys = false;
-    while (program->end == TUI_END_NOT) {
+    while (program->end == TUI_END_NOT && !program->away) {
         struct tui_mouse mouse;
         int key = tui_terminal_key(&mouse);
         if (key == TUI_KEY_NONE)
@@ -260,8 +260,8 @@ static void turn(struct tui_program *program)
                (program->must_draw && now >= program->pause_until_ns);
     if (program->headless)
         headless_look(program);
-    else if (ours && program->end == TUI_END_NOT && (pressed || due))
-        picture_refresh(program);
+    else if (program->end == TUI_END_NOT && (pressed || due) && terminal_look(program))
+        picture_refresh(program); /* a key may have given the terminal away meanwhile */
 }
 
 void tui_loop(struct tui_program *program)

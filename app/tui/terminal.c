@@ -194,7 +194,8 @@ void tui_terminal_resume(void)
 {
     if (!tui_terminal.screen)
         return;
-    endwin(); /* the next refresh sets modes, keypad and the alternate screen once more */
+    if (!isendwin())
+        endwin(); /* the next refresh sets modes, keypad and the alternate screen once more */
     tui_terminal_resized();
     tui_terminal.redraw = true;
 }
@@ -213,6 +214,4 @@ void tui_terminal_suspend(void)
     pthread_sigmask(SIG_UNBLOCK, &stop, &mask); /* stands here until it goes on */
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGTSTP, &before, NULL);
-    tui_terminal_resized();
-    tui_terminal.redraw = true;
 }

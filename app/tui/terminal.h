@@ -36,7 +36,7 @@ void tui_terminal_redraw(void); /* everything anew with the next show */
 int tui_terminal_key(struct tui_mouse *mouse);
 /* False once the terminal is gone (closed, hung up). */
 bool tui_terminal_alive(void);
-/* To the shell and back: the screen is given back while the process is stopped. */
+/* To the shell and back: the screen is given back while the process is stopped; tui_terminal_resume takes it again. */
 void tui_terminal_suspend(void);
 /* After the process was stopped from outside: takes the terminal once more; everything is drawn anew. */
 void tui_terminal_resume(void);
