@@ -31,6 +31,9 @@ struct plan_state {
     struct timeline_view view;
     int *order, *scratch, *counts; /* owned; order: tasks that pass, by queue */
     int capacity, buckets;
+    const struct mgb_facts *facts; /* held: whose tasks `order` has */
+    char *filter;                  /* owned: that they passed; NULL: not known */
+    int passed;
     struct tui_rect rows; /* where the list was drawn */
 };
 
@@ -106,7 +109,7 @@ static int key_of(const struct mgb_facts *facts, const struct mgb_facts_task *ta
     return value < 0 ? 0 : value > facts->device_count + 2 ? facts->device_count + 2 : value;
 }
 
-/* A pass of counting sort: tens of thousands of tasks are ordered with every draw. */
+/* A pass of counting sort. */
 static void order_by(const struct plan_state *state, int *to, const int *from, int count,
                      const struct mgb_facts *facts, enum key key)
 {
@@ -119,19 +122,42 @@ static void order_by(const struct plan_state *state, int *to, const int *from, i
         to[state->counts[key_of(facts, &facts->tasks[from[i]], key)]++] = from[i];
 }
 
-static int order_make(struct plan_state *state, const struct tui_scene *scene)
+static int tasks_order(const struct plan_state *state, const struct mgb_facts *facts,
+                       const char *filter)
 {
-    const struct mgb_facts *facts = scene->snapshot->facts;
     int count = 0;
-    if (!facts || !facts->task_count || !state_reserve(state, facts))
-        return 0;
     for (int i = 0; i < facts->task_count; i++)
-        if (passes(facts, &facts->tasks[i], scene->filter))
+        if (passes(facts, &facts->tasks[i], filter))
             state->scratch[count++] = i;
     order_by(state, state->order, state->scratch, count, facts, KEY_FROM);
     order_by(state, state->scratch, state->order, count, facts, KEY_DEVICE);
     order_by(state, state->order, state->scratch, count, facts, KEY_KIND);
     return count;
+}
+
+static void order_forget(struct plan_state *state)
+{
+    mgb_shared_drop(state->facts);
+    free(state->filter);
+    state->facts = NULL;
+    state->filter = NULL;
+    state->passed = 0;
+}
+
+/* How many pass. There may be tens of thousands: they are looked through when they or the filter change, not for every
+ * picture. */
+static int order_make(struct plan_state *state, const struct tui_scene *scene)
+{
+    const struct mgb_facts *facts = scene->snapshot->facts;
+    if (facts && state->facts == facts && state->filter && !strcmp(state->filter, scene->filter))
+        return state->passed;
+    order_forget(state);
+    if (!facts || !facts->task_count || !state_reserve(state, facts))
+        return 0;
+    state->facts = mgb_shared_hold(facts);
+    state->filter = strdup(scene->filter);
+    state->passed = tasks_order(state, facts, scene->filter);
+    return state->passed;
 }
 
 static const struct mgb_facts_task *in_hand(const struct plan_state *state,
@@ -329,6 +355,7 @@ static void plan_click(void *private, int y, int x, int wheel, const struct tui_
 static void plan_done(void *private)
 {
     struct plan_state *state = private;
+    order_forget(state);
     free(state->order);
     free(state->scratch);
     free(state->counts);
