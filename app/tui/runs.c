@@ -12,7 +12,7 @@ const struct tui_column tui_runs_columns[RUNS_COLUMNS] = {
     [MODEL] = {"model", 9, 20, false, 95},     [BACKEND] = {"on", 4, 6, false, 60},
     [BATCH] = {"batch", 6, 8, true, 70},       [PLACEMENT] = {"placement", 9, 0, false, 50},
     [STEP] = {"step ms", 7, 8, true, 90},      [RATE] = {"ex/s", 5, 7, true, 55},
-    [RATIO] = {"ratio", 6, 6, true, 80},       [MEMORY] = {"peak", 8, 9, true, 40},
+    [RATIO] = {"ratio", 6, 6, true, 80},       [MEMORY] = {"peak", 9, 9, true, 40},
     [OUTCOME] = {"outcome", 9, 11, false, 85}, [TAGS] = {"tags", 4, 24, false, 30},
 };
 

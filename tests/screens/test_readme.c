@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { LEAST_STEPS = 150, PICTURE_STEPS = 3000, QUIET_MS = 700, MOST_LOOKS = 60 };
+enum { LEAST_STEPS = 150, PICTURE_STEPS = 1200, QUIET_MS = 700, MOST_LOOKS = 60 };
 
 static const struct likeness_mask bench_masks[] = {
     {"^(── STEP ms).*$", "\\1"}, /* how many steps, and whether they are steady */
@@ -22,10 +22,14 @@ static const struct likeness_mask bench_masks[] = {
     {"^( [cg]pu:[0-9]+ ).*$", "\\1phases"},
     {"^( bound by: ).*$", "\\1"},
     {"│2/1 .*$", "│2/1 verdict"},
-    {"^(o  more.*│).*$", "\\1"}, /* why it is that */
-    {"[^ │]+\\*│", "#│"}, /* if pressed, measured */
+    {"^(o  more.*│).*$", "\\1"}, /* why, or against one GPU */
+    {"[^ │]+\\*│", "#│"},        /* if pressed, measured */
     {NULL, NULL}};
-static const struct likeness_mask devices_masks[] = {{"(CPU device),.*$", "\\1"}, {NULL, NULL}};
+static const struct likeness_mask devices_masks[] = {
+    {"(CPU device),.*$", "\\1"},
+    {"^( [cg]pu:[0-9]+ -> [cg]pu:[0-9]+ +[0-9.]+ [KMG]?i?B +[0-9.]+%) .*$", "\\1"}, /* measured? */
+    {"^( [cg]pu:[0-9]+ .*P) [0-9.]+", "\\1     "},
+    {NULL, NULL}};
 static const struct likeness_mask plan_masks[] = {
     {"^(.[cg]pu:[0-9]+(>[cg]pu:[0-9]+)?) .*%$", "\\1"}, /* which task was when */
     {"^( critical) .*$", "\\1"},
