@@ -41,8 +41,9 @@ static void rows_are_there(struct program *p, const char *outcome)
 {
     assert_string_equal(database_text(p, "SELECT outcome FROM run ORDER BY id"), outcome);
     assert_string_equal(
-        database_text(p, "SELECT count(*) > 0 AND count(*) = max(step) + 1 FROM step JOIN segment g "
-                         "ON g.id = segment_id WHERE g.run_id = 1"),
+        database_text(p,
+                      "SELECT count(*) > 0 AND count(*) = max(step) + 1 FROM step JOIN segment g "
+                      "ON g.id = segment_id WHERE g.run_id = 1"),
         "1");
 }
 

@@ -95,7 +95,8 @@ static void color_judge(struct colors *colors, int index)
         colors->green |= index % 8 == 2;
         return;
     }
-    int r = levels[(index - 16) / 36], g = levels[(index - 16) / 6 % 6], b = levels[(index - 16) % 6];
+    int r = levels[(index - 16) / 36], g = levels[(index - 16) / 6 % 6],
+        b = levels[(index - 16) % 6];
     colors->red |= r >= g + 150 && r >= b + 150;
     colors->green |= g >= r + 80 && g >= b + 80;
 }

@@ -96,7 +96,8 @@ static void a_run_is_taken_in_hand(void **state)
 {
     struct program *p = *state;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(program_run(p, "run mlp --backend host --steps 2 --batch 8 >/dev/null"), 0);
+        assert_int_equal(program_run(p, "run mlp --backend host --steps 2 --batch 8 >/dev/null"),
+                         0);
     struct terminal *t = visit_start(p, NULL, "m mark  c compare", "--screen", "runs", NULL);
     terminal_await_match(t, "^> *2\\.1 mlp");
     text_click(t, "1.1 mlp");

@@ -134,8 +134,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_starts_and_ends_on_a_terminal_that_is_too_small,
                                         live_begin, live_end),
         cmocka_unit_test_setup_teardown(one_cell_does_no_harm, live_begin, live_end),
-        cmocka_unit_test_setup_teardown(
-            a_terminal_that_does_not_tell_its_size_has_the_usual_one, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(a_terminal_that_does_not_tell_its_size_has_the_usual_one,
+                                        live_begin, live_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

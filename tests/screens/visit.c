@@ -15,10 +15,14 @@
 enum { WORDS = 32 };
 
 const struct visit_place visit_places[VISIT_PLACES] = {
-    {"1", "Bench", "^ space (run|pause)  "}, {"2", "Devices", "^Enter open"},
-    {"3", "Variables", "^s sort  S reverse"}, {"4", "Plan", "^e explain"},
-    {"5", "Runs", "^m mark  c compare"},      {"6", "Sweep", "^e edit  s start"},
-    {"7", "Log", "^f follow"},                {"?", "Help", "^Enter open"},
+    {"1", "Bench", "^ space (run|pause)  "},
+    {"2", "Devices", "^Enter open"},
+    {"3", "Variables", "^s sort  S reverse"},
+    {"4", "Plan", "^e explain"},
+    {"5", "Runs", "^m mark  c compare"},
+    {"6", "Sweep", "^e edit  s start"},
+    {"7", "Log", "^f follow"},
+    {"?", "Help", "^Enter open"},
 };
 
 struct terminal *visit_start(struct program *p, const struct terminal_options *options,
