@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct program {
@@ -71,6 +72,7 @@ int mgb_program_run(const struct mgb_manual *manual, int (*run)(struct mgb_invoc
     struct program program = {.run = run};
     int code = mgb_cli_parse(&program.in, manual, argc, argv);
     if (code < 0) {
+        prctl(PR_SET_NAME, program.in.program, 0, 0, 0); /* started twice it is "exe" in lists */
         struct mgb_supervisor_settings settings = {.off = program.in.no_supervisor,
                                                    .program = program.in.program,
                                                    .point = point,
