@@ -60,6 +60,15 @@ static const struct mgb_manual_row exits[] = {
     {"130", "ended by a signal; what was recorded is kept"},
     {NULL, NULL}};
 
+static const struct mgb_manual_row signal_rows[] = {
+    {"SIGINT", "as Ctrl-C: stops after the step that runs; twice within 2 s: leaves"},
+    {"SIGTERM", "ends the run as interrupted, gives the terminal back and leaves"},
+    {"SIGHUP",
+     "the same; with --keep-running what runs goes on without a screen, until it is done or "
+     "SIGTERM comes"},
+    {"SIGTSTP", "as Ctrl-Z: to the shell, paused meanwhile; fg comes back"},
+    {NULL, NULL}};
+
 static const struct mgb_manual_row files[] = {
     {"~/.config/mgbench/tui.conf",
      "screen, sort orders and settings, written on request; names that are not known are kept"},
@@ -114,8 +123,11 @@ static struct mgb_manual_section sections[] = {
     {"KEYS",
      "Arrows or h j k l, PgUp, PgDn, Home and End move; a letter does what it says on the screens "
      "in brackets.\n"
-     "What a key is called stands after the colon too: :undo, :set batch=64 gpus=2.\n",
+     "What a key is called stands after the colon too, and so do settings, commands of mgbench on "
+     "the same results and\n"
+     "Lua, in which s is the session: :undo, :set batch=64 gpus=2, :show last, :s:digest().\n",
      NULL},
+    {"SIGNALS", NULL, signal_rows},
     {"EXIT STATUS", NULL, exits},
     {"ENVIRONMENT", NULL, environment},
     {"FILES", NULL, files},

@@ -97,14 +97,14 @@ for kind in man bash zsh fish; do
 done
 command_line='the man page of mgbench-tui'
 page=$work/mgbench-tui.man
-for heading in NAME SYNOPSIS DESCRIPTION OPTIONS 'PLACEMENT OPTIONS' EXAMPLES KEYS 'EXIT STATUS' ENVIRONMENT FILES WARNINGS 'SEE ALSO'; do
+for heading in NAME SYNOPSIS DESCRIPTION OPTIONS 'PLACEMENT OPTIONS' EXAMPLES KEYS SIGNALS 'EXIT STATUS' ENVIRONMENT FILES WARNINGS 'SEE ALSO'; do
     same "heading $heading" 1 "$(grep -cx "\\.SH $heading" "$page")"
 done
 same 'no commands' 0 "$(grep -c -e '^\.SS' -e '^\.SH COMMANDS' "$page")"
 # Every action that help tells of, and every option.
 keys=$(sed -n 's/^    X([A-Z_]*, "[^"]*", "\([^"]*\)", "[^"]*", [^"]*"..*".*$/\1/p' "$MGB_SOURCE_DIR/app/tui/action.h")
 same 'keys in the table' yes "$([ "$(echo "$keys" | wc -l)" -gt 40 ] && echo yes)"
-sed -n '/^\.SH KEYS/,/^\.SH EXIT/p' "$page" | sed 's/\\-/-/g' >"$work/keys"
+sed -n '/^\.SH KEYS/,/^\.SH SIGNALS/p' "$page" | sed 's/\\-/-/g' >"$work/keys"
 same 'keys on the page' "$(echo "$keys" | wc -l)" "$(grep -c '^\.B ' "$work/keys")"
 for option in $("$tui" generate table | awk -F'\t' '$1 == "flag" { print $3 }'); do
     same "option $option" yes "$(sed 's/\\-/-/g' "$page" | grep -q "^\.B $option" && echo yes)"
