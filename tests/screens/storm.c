@@ -125,7 +125,7 @@ bool storm_revive(struct storm *storm)
     return true;
 }
 
-static void look_for(struct storm *storm, int ms)
+void storm_pass(struct storm *storm, int ms)
 {
     for (int64_t end = now_ms() + ms; now_ms() < end;)
         storm_look(storm, 20);
@@ -146,7 +146,7 @@ void storm_calm(struct storm *storm)
     for (int i = 1; i <= 20; i++) {
         for (int k = 0; k < 3; k++) {
             terminal_press(storm->terminal, "Esc");
-            look_for(storm, 60 * i);
+            storm_pass(storm, 60 * i);
         }
         terminal_press(storm->terminal, "7");
         if (comes(storm, "[7]Log", 200 * i))

@@ -31,6 +31,7 @@ struct terminal *storm_start(struct storm *storm, int rows, int columns);
 void storm_run(struct storm *storm);
 /* Takes what comes for `ms` at most and reads the head line. */
 void storm_look(struct storm *storm, int ms);
+void storm_pass(struct storm *storm, int ms); /* the same, for that long */
 /* A key that ends it may have been among others: then it ended well, and is started again. True: it was. */
 bool storm_revive(struct storm *storm);
 /* Whatever is open is closed, the bench in front of 24 x 80; it answers. */
