@@ -186,9 +186,10 @@ static void cells_write(struct cells *out, const struct mgb_snapshot *s, enum li
         if (s->before.number)
             traffic_write(out->before, sizeof out->before, s->before.traffic_bytes);
     } else if (line == LINE_SEGMENTS) {
-        snprintf(out->now, sizeof out->now, "%d", s->answer.there ? s->answer.now_count : 0);
-        snprintf(out->before, sizeof out->before, "%d",
-                 s->answer.there ? s->answer.before_count : 0);
+        if (s->answer.there)
+            snprintf(out->now, sizeof out->now, "%d", s->answer.now_count);
+        if (s->answer.there)
+            snprintf(out->before, sizeof out->before, "%d", s->answer.before_count);
     } else if (line <= LINE_RATE || line == LINE_P95) {
         times_write(out, &s->now, out->now, line);
         times_write(out, &s->before, out->before, line);

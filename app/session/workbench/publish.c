@@ -56,12 +56,18 @@ static void memory_plan(struct mgb_bench_segment *segment, const struct mgb_fact
     }
 }
 
+/* What the next segment is held against: one that was left in its warm-up gives way to the measured one before it. */
+static bool is_kept(const struct mgb_snapshot *draft)
+{
+    return draft->now.figures.steps > 0 || !(draft->before.figures.steps > 0);
+}
+
 static void segment_begin(struct mgb_workbench *bench, const struct mgb_facts *facts, int number)
 {
     struct mgb_snapshot *blank = mgb_snapshot_make();
     struct mgb_snapshot *draft = bench->draft;
     bool goes_on = number > 1 && draft->now.number == number - 1;
-    if (goes_on)
+    if (goes_on && is_kept(draft))
         draft->before = draft->now;
     if (blank) {
         draft->now = blank->now;

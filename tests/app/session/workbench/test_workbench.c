@@ -95,6 +95,27 @@ static void changes_that_wait_are_one_segment(void **state)
     assert_int_equal(database_int(*state, "SELECT count(*) FROM segment"), 2);
 }
 
+/* Two keys, one after the other: there is still a measured value to hold the new one against. */
+static void a_segment_left_in_its_warm_up_does_not_push_out_the_measured_one(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
+    bench_await_steps(&bench, 20);
+    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
+    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
+    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    assert_ok(bench_toggle(&bench, MGB_OPTION_MERGE_AT, 1));
+    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
+    assert_int_equal(snapshot->now.number, 3);
+    assert_int_equal(snapshot->before.number, 1);
+    assert_true(snapshot->before.figures.steps > 0);
+    mgb_shared_drop(snapshot);
+    bench_close(&bench);
+}
+
 static void one_refused_change_among_others_is_left_out(void **state)
 {
     struct bench bench;
@@ -287,6 +308,7 @@ int main(void)
         TEST(nothing_is_opened_before_it_runs),
         TEST(toggles_while_it_runs_leave_losses_as_they_are),
         TEST(changes_that_wait_are_one_segment),
+        TEST(a_segment_left_in_its_warm_up_does_not_push_out_the_measured_one),
         TEST(one_refused_change_among_others_is_left_out),
         TEST(undo_takes_back_several_options_at_once),
         TEST(a_strategy_and_what_it_parks_go_and_come_back),
