@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 8, MOST_BYTES = 4 << 20, SLICE_MS = 50, PATIENCE_MS = 2000 };
+enum { MOST_JOBS = 8, MOST_BYTES = 4 << 20, MOST_BLOCKS = 64, SLICE_MS = 50, PATIENCE_MS = 2000 };
 
 struct output {
     int fd; /* -1: at its end */
@@ -66,13 +66,16 @@ static void output_add(struct output *output, const char *bytes, size_t count)
     output->used += taken;
 }
 
-/* All that is there. */
+/* All that is there, and no more than a pipe holds: who writes on and on must not keep the others. */
 static void output_take(struct output *output)
 {
     char block[16384];
-    ssize_t got = 0;
-    while (output->fd >= 0 && (got = read(output->fd, block, sizeof block)) > 0)
-        output_add(output, block, (size_t)got);
+    ssize_t got = 1;
+    for (int i = 0; i < MOST_BLOCKS && output->fd >= 0 && got > 0; i++) {
+        got = read(output->fd, block, sizeof block);
+        if (got > 0)
+            output_add(output, block, (size_t)got);
+    }
     if (got == 0)
         descriptor_close(&output->fd);
 }

@@ -237,7 +237,8 @@ void mgb_bench_pause(struct mgb_workbench *bench)
     mgb_bench_settle(bench);
 }
 
-/* Tells where to go on after a crash: a placement that has done a step is a good one. */
+/* Tells where to go on after a crash: a placement that has done a step is a good one. Where it cannot be told, nowhere: what
+ * was told last may be another model. */
 static void point_tell(struct mgb_workbench *bench)
 {
     struct mgb_script_answer answer;
@@ -245,10 +246,10 @@ static void point_tell(struct mgb_workbench *bench)
     bench->point_due = false;
     if (!hub->restartable)
         return;
-    if (place_call(bench, &answer, "point_text", &bench->asked, MGB_WORDS_ALL, MGB_OUTPUTS) ==
-            MGB_OK &&
-        answer.count && strlen(answer.texts[0]) < MGB_WORKBENCH_POINT)
-        hub->restartable(hub->context, answer.texts[0]);
+    bool told = place_call(bench, &answer, "point_text", &bench->asked, MGB_WORDS_ALL,
+                           MGB_OUTPUTS) == MGB_OK &&
+                answer.count && strlen(answer.texts[0]) < MGB_WORKBENCH_POINT;
+    hub->restartable(hub->context, told ? answer.texts[0] : NULL);
     mgb_script_answer_done(&answer);
 }
 

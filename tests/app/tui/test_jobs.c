@@ -216,6 +216,31 @@ static void closing_kills_a_command_that_does_not_end(void **state)
     closing_ends_what_runs("trap '' TERM; echo $$ >\"$3\"; while :; do sleep 0.05; done");
 }
 
+static void a_command_that_prints_on_and_on_keeps_nobody(void **state)
+{
+    struct fixture f;
+    (void)state;
+    begin(&f, "if [ \"$3\" = on ]; then exec yes; fi; echo other");
+    assert_int_equal(start(&f, "on", NULL), MGB_OK);
+    assert_int_equal(start(&f, "one", NULL), MGB_OK);
+    await(&f, 1);
+    assert_string_equal(f.text, "other\n");
+    end(&f);
+}
+
+static void a_command_is_seen_to_end_where_ends_are_told_to_nobody(void **state)
+{
+    struct fixture f;
+    (void)state;
+    signal(SIGCHLD, SIG_IGN);
+    begin(&f, "echo said");
+    assert_int_equal(start(&f, "one", NULL), MGB_OK);
+    await(&f, 1);
+    assert_string_equal(f.text, "said\n");
+    end(&f);
+    signal(SIGCHLD, SIG_DFL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +252,8 @@ int main(void)
         cmocka_unit_test(a_child_left_behind_does_not_hold_the_job),
         cmocka_unit_test(closing_asks_a_command_to_end),
         cmocka_unit_test(closing_kills_a_command_that_does_not_end),
+        cmocka_unit_test(a_command_that_prints_on_and_on_keeps_nobody),
+        cmocka_unit_test(a_command_is_seen_to_end_where_ends_are_told_to_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
