@@ -42,6 +42,9 @@ struct mgb_hub_options {  /* texts are borrowed until close */
     /* After every step, on the engine's thread, once it is in the recorder's ring; the result is valid during the call. NULL:
      * nobody wants to know. */
     void (*stepped)(void *context, const struct mgb_step_result *result);
+    /* On the recorder's thread: rows wait for another program that writes to the database, longer than people notice; they
+     * do no longer. Must not block. NULL: nobody wants to know. */
+    void (*blocked)(void *context, bool blocked);
     /* Ends the process after a device got stuck and its outcome was stored; does not return. */
     void (*die)(void *context, const char *message);
     void *context; /* of these */

@@ -8,8 +8,10 @@
 
 enum mgb_status mgb_hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
 {
+    struct mgb_recorder_options options = {
+        .store = {.blocked = hub->options.blocked, .context = hub->options.context}};
     if (!hub->recorder && hub->options.database)
-        MGB_TRY(mgb_recorder_open(&hub->recorder, hub->options.database, NULL));
+        MGB_TRY(mgb_recorder_open(&hub->recorder, hub->options.database, &options));
     *out = hub->recorder;
     return MGB_OK;
 }

@@ -214,6 +214,9 @@ static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas
     const char *filter = screen->views[screen->at].filter;
     if (*screen->message) {
         foot_put(canvas, row, line_style(screen->message_kind), screen->message);
+    } else if (screen->pending.blocked) {
+        foot_put(canvas, row, TUI_WARN,
+                 "rows wait: another program writes to the results file; none is lost");
     } else if (screen->pending.options || screen->pending.wishes > 0) {
         char text[600];
         pending_write(text, sizeof text, &screen->pending);

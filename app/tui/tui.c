@@ -130,13 +130,18 @@ static void history_keep(struct tui_program *program)
     free(path);
 }
 
-/* The device did not come back. Nothing that its threads may still use is freed: the process ends, and the supervisor is told
- * that nothing is to be taken up again. */
-static void process_leave(const struct tui_program *program, int code)
+/* Who leaves does not want it back, whatever befalls it from here on: nothing is to be taken up again. */
+static void restart_forget(const struct tui_program *program)
 {
     const struct mgb_workbench_options *o = &program->options->workbench;
     if (o->hub.restartable)
         o->hub.restartable(o->hub.context, NULL);
+}
+
+/* The device did not come back. Nothing that its threads may still use is freed: the process ends. */
+static void process_leave(const struct tui_program *program, int code)
+{
+    restart_forget(program);
     mgb_say(stderr, "%s: the device did not come back in time; what was recorded is kept\n",
             program->options->program);
     fflush(NULL);
@@ -157,6 +162,7 @@ static int workbench_end(struct tui_program *program, int code)
     char message[512];
     if (!program->workbench)
         return code;
+    restart_forget(program);
     tui_recorded_look(program);
     tui_signals_wait_begin(program);
     bool interrupted = program->end == TUI_END_SIGNAL;

@@ -35,6 +35,7 @@ struct mgb_workbench {
     char log_message[256];
 
     atomic_bool cut;     /* a signal ends it: the run was interrupted */
+    atomic_bool blocked; /* rows wait for another program */
     atomic_bool feeding; /* the session steps, and no other one */
 
     /* Of the thread: */

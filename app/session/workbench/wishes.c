@@ -223,7 +223,8 @@ enum mgb_status mgb_bench_ask(struct mgb_workbench *bench, const struct mgb_wish
 void mgb_bench_pending(struct mgb_workbench *bench, struct mgb_pending *out)
 {
     char now[512], then[512];
-    *out = (struct mgb_pending){.wishes = bench->doing + bench->starting};
+    *out = (struct mgb_pending){.wishes = bench->doing + bench->starting,
+                                .blocked = atomic_load(&bench->blocked)};
     for (const struct mgb_queued *wish = bench->first; wish; wish = wish->next)
         out->wishes++;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {

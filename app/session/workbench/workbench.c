@@ -77,6 +77,15 @@ static void desk_changed(void *context)
     pthread_mutex_unlock(&bench->lock);
 }
 
+/* On the recorder's thread, while the workbench's may wait for it. */
+static void hub_blocked(void *context, bool blocked)
+{
+    struct mgb_workbench *bench = context;
+    atomic_store(&bench->blocked, blocked);
+    if (bench->options.changed)
+        bench->options.changed(bench->options.context);
+}
+
 static bool copy(char **out, const char *text)
 {
     *out = text ? strdup(text) : NULL;
@@ -104,6 +113,7 @@ static enum mgb_status parts_make(struct mgb_workbench *bench)
     hub.warn = hub_warn;
     hub.stepped = hub_stepped;
     hub.restartable = NULL; /* points are the workbench's own */
+    hub.blocked = hub_blocked;
     hub.die = hub_die;
     hub.context = bench;
     if (!copy(&bench->model, options->model) || !copy(&bench->backend, options->backend) ||
