@@ -228,11 +228,12 @@ void mgb_bench_publish(struct mgb_workbench *bench)
     draft_refresh(bench);
     bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
     snprintf(bench->draft->log_message, sizeof bench->draft->log_message, "%s", message);
-    pthread_mutex_lock(&bench->lock);
-    bench->draft->undo_count = bench->undo_count;
     struct mgb_snapshot *next = mgb_snapshot_copy(bench->draft);
     const struct mgb_snapshot *old = NULL;
+    pthread_mutex_lock(&bench->lock); /* who looks waits for it: nothing that takes long */
+    bench->draft->undo_count = bench->undo_count;
     if (next) {
+        next->undo_count = bench->undo_count;
         old = bench->snapshot;
         bench->snapshot = next;
     }
