@@ -58,7 +58,7 @@ void mgb_bench_set_state(struct mgb_workbench *bench, enum mgb_bench_state state
                          const char *doing);
 /* The facts in force from now on; they become the draft's. `number`: of the segment that begins, 0: none. */
 void mgb_bench_adopt(struct mgb_workbench *bench, struct mgb_facts *facts, int number);
-void mgb_bench_disown(struct mgb_workbench *bench); /* there is no model any more */
+void mgb_bench_disown(struct mgb_workbench *bench);                /* there is no model any more */
 void mgb_bench_measure(struct mgb_workbench *bench, bool at_once); /* memory, once a second */
 /* Figures and memory of all steps of the segment in force, while figures of a piece may be judged by some steps less: before
  * it pauses, or ends. */

@@ -181,9 +181,9 @@ enum mgb_status mgb_workbench_open(struct mgb_workbench **out,
     enum mgb_status status = parts_make(bench);
     if (status == MGB_OK) {
         bench->snapshot = mgb_snapshot_copy(bench->draft);
-        status = bench->snapshot ? thread_start(bench)
-                                 : mgb_fail(MGB_NO_MEMORY,
-                                            "starting the workbench: memory is exhausted");
+        status = bench->snapshot
+                     ? thread_start(bench)
+                     : mgb_fail(MGB_NO_MEMORY, "starting the workbench: memory is exhausted");
     }
     if (status == MGB_OK) {
         *out = bench;

@@ -283,7 +283,8 @@ static void its_model_and_placement_are_taken_to_the_bench(void **state)
     assert_int_equal(s.desk.asked, 3);
     assert_string_equal(s.desk.wish_text, "resnet depth=50");
     assert_non_null(strstr(s.desk.said_text, "model alone"));
-    rows[0].recipe = rows[0].model = "/tmp/other.lua"; /* whatever is stored: no file is run for it */
+    /* Whatever is stored: no file is run for it. */
+    rows[0].recipe = rows[0].model = "/tmp/other.lua";
     act(TUI_ACT_USE);
     assert_int_equal(s.desk.asked, 3);
     assert_non_null(strstr(s.desk.said_text, "like a file"));
