@@ -18,12 +18,31 @@ void mgb_bench_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const c
         bench->options.log(bench->options.context, kind, line);
 }
 
+/* The newest fault is shown at the foot: it is the first line, not the end of the traceback. */
+static void text_say(struct mgb_workbench *bench, const char *text)
+{
+    for (enum mgb_line_kind kind = MGB_LINE_FAULT; *text; kind = MGB_LINE_NOTE) {
+        int length = (int)strcspn(text, "\n");
+        mgb_bench_say(bench, kind, "%.*s", length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* What went wrong in a script has its file and line, and in the log its source lines and traceback. */
 void mgb_bench_complain(struct mgb_workbench *bench, const char *message)
 {
     char copy[600];
-    snprintf(copy, sizeof copy, "%s", message);
+    const struct mgb_script_error *error = mgb_script_error_get(bench->script);
+    bool placed = error->line > 0 && strcmp(error->message, message) == 0;
+    if (placed && strcmp(error->file, "command") != 0) /* there it is the line just typed */
+        snprintf(copy, sizeof copy, "%s:%d: %s", error->file, error->line, message);
+    else
+        snprintf(copy, sizeof copy, "%s", message);
     memcpy(bench->draft->message, copy, sizeof copy);
-    mgb_bench_say(bench, MGB_LINE_FAULT, "%s", copy);
+    if (placed)
+        text_say(bench, error->text);
+    else
+        mgb_bench_say(bench, MGB_LINE_FAULT, "%s", copy);
 }
 
 static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)

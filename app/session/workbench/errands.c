@@ -86,15 +86,6 @@ void mgb_bench_verify(struct mgb_workbench *bench)
     errand_end(bench, before);
 }
 
-static void lines_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const char *text)
-{
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        mgb_bench_say(bench, kind, "%.*s", (int)length, text);
-        text += length + (text[length] == '\n');
-    }
-}
-
 static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
 {
     const struct mgb_script_error *error = mgb_script_error_get(bench->script);
@@ -102,8 +93,7 @@ static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
         mgb_bench_say(bench, MGB_LINE_NOTE, "the expression was stopped");
         return;
     }
-    lines_say(bench, MGB_LINE_FAULT, *error->text ? error->text : mgb_message_get());
-    snprintf(bench->draft->message, sizeof bench->draft->message, "%.599s", mgb_message_get());
+    mgb_bench_complain(bench, *error->message ? error->message : mgb_message_get());
 }
 
 void mgb_bench_eval(struct mgb_workbench *bench, const char *text)

@@ -46,6 +46,29 @@ static void a_model_file_that_broke_meanwhile_is_no_model_any_more(void **state)
     assert_int_equal(database_int(*state, "SELECT count(*) FROM run WHERE outcome = 'ok'"), 1);
 }
 
+/* As mgbench says it: file, line, source line and traceback; the foot of the screen has the newest fault. */
+static void what_is_wrong_in_a_model_file_has_its_place(void **state)
+{
+    struct bench bench;
+    char path[400], place[500];
+    snprintf(path, sizeof path, "%s.lua", (const char *)*state);
+    snprintf(place, sizeof place, "%s:2: ", path);
+    file_write(path, "return nn.model('mine', function(m)\n"
+                     "  local z = nn.dense{ units = 3 }(m.nothing.there)\n"
+                     "end)\n");
+    bench_open(&bench, *state);
+    assert_ok(bench_ask(&bench, MGB_WISH_MODEL, path));
+    bench_await_log(&bench, "stack traceback:");
+    assert_true(bench_logged(&bench, place));
+    assert_true(bench_logged(&bench, "m.nothing.there"));
+    mgb_shared_drop(bench_await(&bench, bench_has_message, 0, "a message"));
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
+    assert_int_equal(strncmp(snapshot->message, place, strlen(place)), 0);
+    mgb_shared_drop(snapshot);
+    bench_close(&bench);
+    unlink(path);
+}
+
 static void a_number_with_an_exponent_stays_a_number(void **state)
 {
     struct bench bench;
@@ -74,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_model_file_that_broke_meanwhile_is_no_model_any_more),
+        TEST(what_is_wrong_in_a_model_file_has_its_place),
         TEST(a_number_with_an_exponent_stays_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
