@@ -97,7 +97,7 @@ static const char *nothing_words(const struct tui_scene *scene)
         return scene->runs->message;
     if (scene->runs->total > 0)
         return NULL;
-    return *scene->runs->filter ? "no run is like that; Esc shows all"
+    return *scene->runs->filter ? "no run is like that; Esc shows all. Words, or tag=NAME gpus=2 step_ms<50"
                                 : "no run is stored yet: 1, then Space, makes the first";
 }
 

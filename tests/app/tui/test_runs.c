@@ -89,7 +89,7 @@ static void without_a_list_it_says_why(void **state)
     s.list.total = s.list.count = 0;
     shows("no run is stored yet");
     snprintf(s.list.filter, sizeof s.list.filter, "nothing");
-    shows("no run is like that");
+    shows("no run is like that; Esc shows all. Words, or tag=NAME");
     snprintf(s.list.message, sizeof s.list.message, "x.db: not a database");
     shows("! x.db: not a database");
     assert_true(act(TUI_ACT_OPEN));
