@@ -3,14 +3,22 @@
 #include "tests/app/tui/fixture_parts.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const int64_t mib = 1 << 20, gib = 1 << 30;
 
+/* Who holds the facts may do so for longer than the snapshot: all of it goes with the last of the two. */
+static void facts_free(void *part)
+{
+    free((char *)part - offsetof(struct fixture, facts));
+}
+
 static void snapshot_free(void *part)
 {
-    free(part);
+    struct fixture *fixture = part;
+    mgb_shared_drop(&fixture->facts);
 }
 
 static void part_free(void *part)
@@ -137,6 +145,7 @@ static void facts_fill(struct fixture *f, int gpus)
 {
     struct mgb_facts *facts = &f->facts;
     fixture_part_init(&facts->shared);
+    facts->shared.free = facts_free;
     snprintf(facts->model, sizeof facts->model, "inception_v3");
     snprintf(facts->data, sizeof facts->data, "random");
     snprintf(facts->backend, sizeof facts->backend, "cuda");
