@@ -20,7 +20,7 @@ struct tui_terminal {
     bool utf8, color, mouse, redraw;
     attr_t attributes[TUI_STYLE_COUNT];
     short pairs[TUI_STYLE_COUNT];
-    struct tui_canvas shown; /* what was copied last */
+    struct tui_canvas shown;   /* what was copied last */
     MEVENT events[TUI_EVENTS]; /* of the mouse, that wait; the newest first */
     int event_count;
     struct tui_mouse click; /* the last one, to tell a double click by */

@@ -14,8 +14,8 @@
 static void text_click(struct terminal *t, const char *text)
 {
     int y = 0, x = 0;
-    if (!terminal_find(t, text, &y, &x))
-        terminal_fail(t, "nothing to click: '%s'", text);
+    terminal_await(t, text);
+    assert_true(terminal_find(t, text, &y, &x));
     terminal_click(t, y, x, 1);
 }
 
