@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #define DRAW_NS 100000000LL /* between two pictures, on average */
-#define AHEAD_NS                                                                                   \
-    200000000LL /* after a rest a few follow each other sooner: what a key led to is seen at once */
+#define AHEAD_NS 200000000LL /* after a rest a few come sooner: what a key led to is seen at once */
 #define LEAST_NS 10000000LL
 #define TICK_NS 1000000000LL  /* messages that go by themselves */
 #define WAITING_NS 20000000LL /* keys given at the start that wait for their turn */

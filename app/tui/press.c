@@ -43,8 +43,7 @@ void tui_suspend(struct tui_program *program)
     if (again)
         mgb_workbench_ask(program->workbench, &(struct mgb_wish){.kind = MGB_WISH_RUN});
     tui_signals_forget(SIGCONT);
-    program->away =
-        true; /* until it is found to have the terminal: it may go on in the background */
+    program->away = true; /* until the terminal is its own again: it may be in the background */
 }
 
 static void wish_take(struct tui_program *program, enum tui_screen_wish wish)

@@ -17,8 +17,7 @@ struct terminal {
     VTerm *vt;
     VTermScreen *screen;
     struct terminal_state state;
-    char modes
-        [64]; /* the numbers of a sequence that has begun; modes_begun: how many bytes before */
+    char modes[64]; /* numbers of a sequence that has begun, with modes_begun bytes before them */
     size_t modes_begun, modes_used;
     char *text, *line;
     char *output; /* the newest TERMINAL_KEPT bytes */
