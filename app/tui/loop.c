@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DRAW_NS 100000000LL /* between two pictures, on average */
+#define DRAW_NS 100000000LL  /* between two pictures, on average */
 #define AHEAD_NS 200000000LL /* after a rest a few come sooner: what a key led to is seen at once */
 #define LEAST_NS 10000000LL
 #define TICK_NS 1000000000LL  /* messages that go by themselves */
