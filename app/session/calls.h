@@ -34,7 +34,8 @@ enum mgb_status mgb_session_step(struct script_session *session, struct script_f
                                  struct script_losses *losses,
                                  const struct script_step_request *request);
 /* figures.c: of the segment in force. The interval and what is judged of the steps together are renewed when there are a
- * sixteenth more of them, twice as many from 100,000 on, or if `exact`; all else is of every step. */
+ * sixteenth more of them (from 1,000 on a quarter, from 100,000 on twice as many), or if `exact`; all else is of every
+ * step. */
 void mgb_session_figures(struct script_figures *out, struct script_session *session, bool exact);
 
 /* Stores the outcome "timeout" and ends the process by the hub's `die`. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MANY_STEPS = 100000 };
+enum { SOME_STEPS = 1000, MANY_STEPS = 100000 };
 
 static double ms(double ns)
 {
@@ -62,12 +62,11 @@ static void judgement_fill(struct script_figures *out, const struct mgb_record_s
     out->outliers_far = far.known ? far.value : -1;
 }
 
-/* Judging takes longer the more steps there are, and whoever asks waits for it: of many it is done when they doubled. */
+/* Judging takes longer the more steps there are, and whoever steps waits for it: of many it is done less often. */
 static bool judgement_is_due(const struct session_judgement *judged, size_t steps, bool exact)
 {
-    if (exact)
-        return judged->steps != steps;
-    return steps >= judged->steps + judged->steps / (judged->steps < MANY_STEPS ? 16 : 1);
+    size_t share = judged->steps < SOME_STEPS ? 16 : judged->steps < MANY_STEPS ? 4 : 1;
+    return exact ? judged->steps != steps : steps >= judged->steps + judged->steps / share;
 }
 
 static void judgement_renew(struct script_session *session, bool exact)
