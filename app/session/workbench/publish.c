@@ -197,6 +197,7 @@ static void answer_refresh(struct mgb_workbench *bench)
                            draft->before.segment_id, draft->now.figures.steps);
         (void)mgb_judge_desk_look(bench->desk, &draft->answer, draft->now.segment_id,
                                   draft->before.segment_id);
+        mgb_answer_doubt(&draft->answer, &draft->now);
     }
     bool fresh = false;
     const struct mgb_pressed *pressed =

@@ -2,6 +2,7 @@
 #include "app/session/workbench/snapshot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,4 +89,17 @@ struct mgb_snapshot *mgb_snapshot_copy(const struct mgb_snapshot *from)
     mgb_shared_hold(snapshot->traced);
     mgb_shared_hold(snapshot->sweep);
     return snapshot;
+}
+
+void mgb_answer_doubt(struct mgb_bench_answer *answer, const struct mgb_bench_segment *now)
+{
+    static const char said[] = "not steady: "; /* what is known begins with it */
+    const char *why = now->figures.not_steady ? now->figures.not_steady : "";
+    if (!answer->there || !*answer->verdict || strcmp(answer->verdict, "refused") == 0 ||
+        now->figures.steady != 0 || now->figures.steps == 0)
+        return;
+    why += strncmp(why, said, strlen(said)) == 0 ? strlen(said) : 0;
+    snprintf(answer->verdict, sizeof answer->verdict, "refused");
+    snprintf(answer->reason, sizeof answer->reason, "seg %d unsteady%s%.180s", now->number,
+             *why ? ": " : "", why);
 }

@@ -44,4 +44,8 @@ struct mgb_snapshot *mgb_snapshot_make(void);
 /* A copy of `from` that holds the same parts, to be changed before it is published; NULL: no memory. */
 struct mgb_snapshot *mgb_snapshot_copy(const struct mgb_snapshot *from);
 
+/* Takes a verdict back that rests on a segment in force whose steps have not settled: who judges reads what is stored, and
+ * that is stored when the segment ends. */
+void mgb_answer_doubt(struct mgb_bench_answer *answer, const struct mgb_bench_segment *now);
+
 #endif

@@ -104,12 +104,41 @@ static void threads_copy_and_drop_one_and_its_parts_are_freed_once(void **state)
     assert_int_equal(atomic_load(&freed), 5);
 }
 
+static void no_verdict_rests_on_a_segment_that_has_not_settled(void **state)
+{
+    (void)state;
+    const struct mgb_bench_answer slower = {
+        .there = true, .ratio = 1.85, .verdict = "slower", .reason = "one segment each"};
+    struct mgb_bench_segment now = {
+        .number = 2,
+        .figures = {.steps = 90, .steady = 0, .not_steady = "not steady: the second half drifts"}};
+    struct mgb_bench_answer answer = slower;
+    mgb_answer_doubt(&answer, &now);
+    assert_string_equal(answer.verdict, "refused");
+    assert_string_equal(answer.reason, "seg 2 unsteady: the second half drifts");
+    for (int steady = -1; steady <= 1; steady += 2) { /* not judged, or settled */
+        answer = slower;
+        now.figures.steady = steady;
+        mgb_answer_doubt(&answer, &now);
+        assert_string_equal(answer.verdict, "slower");
+        assert_string_equal(answer.reason, "one segment each");
+    }
+    now.figures.steady = 0;
+    answer = (struct mgb_bench_answer){.there = true}; /* no verdict yet */
+    mgb_answer_doubt(&answer, &now);
+    assert_string_equal(answer.verdict, "");
+    answer = (struct mgb_bench_answer){.there = true, .verdict = "refused", .reason = "a gap"};
+    mgb_answer_doubt(&answer, &now);
+    assert_string_equal(answer.reason, "a gap");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_one_knows_nothing),
         cmocka_unit_test(a_copy_holds_the_same_parts_and_is_its_own_to_change),
         cmocka_unit_test(threads_copy_and_drop_one_and_its_parts_are_freed_once),
+        cmocka_unit_test(no_verdict_rests_on_a_segment_that_has_not_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
