@@ -2,6 +2,7 @@
  * are, and what they mean, is the table of mgb/placement.h alone. */
 #include "app/script/bind.h"
 #include <mgb/placement.h>
+#include <mgb/text.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,7 @@ static const char *number_text(lua_State *L, int index)
     if (whole)
         return lua_pushfstring(L, "%I", (LUAI_UACINT)integer);
     char text[40];
-    snprintf(text, sizeof text, "%.6f", lua_tonumber(L, index));
-    return lua_pushstring(L, text);
+    return lua_pushstring(L, mgb_format_number(text, sizeof text, lua_tonumber(L, index)));
 }
 
 /* {2, 0, 3} as a text; NULL when it holds something else. */

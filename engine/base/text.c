@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static locale_t c_locale;
@@ -108,5 +109,21 @@ char *mgb_format_bytes(char *out, size_t size, long long bytes)
         unit++;
     }
     mgb_format(out, size, "%.1f %s", value, units[unit]);
+    return out;
+}
+
+double mgb_number_read(const char *text, char **end)
+{
+    pthread_once(&c_locale_once, c_locale_make);
+    return c_locale ? strtod_l(text, end, c_locale) : strtod(text, end);
+}
+
+char *mgb_format_number(char *out, size_t size, double value)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        mgb_format(out, size, "%.*g", digits, value);
+        if (mgb_number_read(out, NULL) == value)
+            break;
+    }
     return out;
 }

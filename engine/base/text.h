@@ -26,4 +26,7 @@ int mgb_format(char *out, size_t size, const char *format, ...)
 int mgb_format_list(char *out, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
+/* strtod with '.' in any locale. */
+double mgb_number_read(const char *text, char **end);
+
 #endif

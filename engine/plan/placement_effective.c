@@ -63,7 +63,7 @@ static void numbers_text(char *out, size_t size, const struct mgb_effective *e,
     else if (id == MGB_OPTION_GLOBAL_BATCH)
         mgb_format(out, size, "%d", e->global_batch);
     else if (id == MGB_OPTION_BUCKET_MIB)
-        mgb_format(out, size, "%g", (double)e->bucket_bytes / 1048576.0);
+        mgb_format(out, size, "%.9g", (double)e->bucket_bytes / 1048576.0);
     else if (id == MGB_OPTION_THREADS)
         mgb_format(out, size, "%d", e->threads);
     else if (id == MGB_OPTION_GPU_MEMORY && e->gpu_memory > 0)

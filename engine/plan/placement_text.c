@@ -335,7 +335,7 @@ static void value_get(char *out, size_t size, const struct mgb_placement *asked,
         mgb_format(out, size, "%d", *int_of(&p, option->id));
         break;
     case MGB_KIND_NUMBER:
-        mgb_format(out, size, "%g", p.bucket_mib);
+        mgb_format_number(out, size, p.bucket_mib);
         break;
     case MGB_KIND_BYTES:
         mgb_format(out, size, "%lld", (long long)p.gpu_memory);

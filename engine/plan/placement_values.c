@@ -1,7 +1,9 @@
 /* Numbers, sizes and truth from text, the same in every locale. */
+#include "engine/base/text.h"
 #include "engine/plan/placement.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,16 +28,23 @@ const char *mgb_value_skip_blanks(const char *text)
 bool mgb_value_read_decimal(double *out, const char **text)
 {
     const char *c = *text;
-    double value = 0, place = 1;
+    char *end, number[64];
     int digits = 0;
-    for (; isdigit((unsigned char)*c); c++, digits++)
-        value = value * 10 + (*c - '0');
-    if (*c == '.')
-        for (c++; isdigit((unsigned char)*c); c++, digits++)
-            value += (*c - '0') * (place /= 10);
-    *out = value;
-    *text = c;
-    return digits > 0 && digits <= 18;
+    for (bool point = false; isdigit((unsigned char)*c) || (*c == '.' && !point); c++) {
+        point = point || *c == '.';
+        digits += *c != '.';
+    }
+    if (digits == 0 || digits > 18)
+        return false;
+    if (*c == 'e' && isdigit((unsigned char)c[1 + (c[1] == '-' || c[1] == '+')]))
+        for (c += 2; isdigit((unsigned char)*c); c++)
+            ;
+    int length = (int)(c - *text);
+    if (snprintf(number, sizeof number, "%.*s", length, *text) >= (int)sizeof number)
+        return false;
+    *out = mgb_number_read(number, &end);
+    *text += end - number;
+    return true;
 }
 
 bool mgb_value_read_int(int *out, const char **text, int most)

@@ -1,6 +1,8 @@
 /* The value that a key gives a placement option. Pure: from facts and what was asked alone. See workbench.h. */
 #include "app/session/workbench/workbench.h"
 
+#include <mgb/text.h>
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +154,7 @@ static bool decimal_next(const struct toggle *t)
 {
     char text[512];
     double now = atof(now_text(text, sizeof text, t));
-    snprintf(text, sizeof text, "%g", t->direction > 0 ? now * 2 : now / 2);
+    mgb_format_number(text, sizeof text, t->direction > 0 ? now * 2 : now / 2);
     return toggle_give(t, text);
 }
 

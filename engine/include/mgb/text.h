@@ -10,6 +10,9 @@
 /* "12.3 MiB" and such, into `out`; returns `out`. */
 char *mgb_format_bytes(char *out, size_t size, long long bytes);
 
+/* A number with as few digits, six at least, as read back give the same one, and '.' in any locale; returns `out`. */
+char *mgb_format_number(char *out, size_t size, double value);
+
 /* Of `count` names the nearest to `wanted` by edit distance, or NULL when none is near: "did you mean". */
 const char *mgb_nearest_name(const char *wanted, const char *const *names, int count);
 
