@@ -4,7 +4,9 @@
 #include "app/cli/programs.h"
 #include "app/cli/settings.h"
 #include "app/program.h"
+#include "app/script/terminal.h"
 #include "app/tui/chatter.h"
+#include "app/tui/log.h"
 #include "app/tui/terminal.h"
 #include "app/tui/tui.h"
 
@@ -29,7 +31,8 @@ static void process_end(void *context, const char *message)
     (void)context;
     tui_terminal_rescue();
     tui_chatter_rescue();
-    fprintf(stderr, "%s: %s\n", invocation->program, message);
+    tui_log_rescue();
+    mgb_say(stderr, "%s: %s\n", invocation->program, message);
     fflush(NULL);
     kill(getpid(), SIGKILL);
     _exit(MGB_EXIT_FAILED);

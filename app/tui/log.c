@@ -1,11 +1,13 @@
-/* See log.h. Two locks: the file's is held while a line is written, so that lines stand there in the order in which they
- * are counted; the ring's only for as long as memory is touched, so that the screen does not wait for a disk. */
+/* See log.h. The lock is held only for as long as memory is touched; a thread of its own writes what waits for the file,
+ * in the order in which lines are counted, so that nobody waits for a disk. */
 #include "app/tui/log.h"
 #include "app/script/paths.h"
 #include <mgb/text.h>
+#include <mgb/thread.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +15,35 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 4096 };           /* longer ones are cut up */
+enum {
+    LINE_BYTES = 4096, /* longer ones are cut up */
+    STAMP_BYTES = 64,
+    RESCUE_MS = 500
+};
 #define FILE_ROTATE_BYTES (4LL << 20) /* at the start: the old file is kept beside it */
 #define FILE_MOST_BYTES (64LL << 20)  /* of one session: a library that floods fills no disk */
 
+struct bytes {
+    char *at;
+    size_t used, capacity;
+};
+
 struct tui_log {
-    pthread_mutex_t file_lock, lock;
-    int file; /* -1: none; under file_lock, as the next two */
-    long long file_bytes;
-    bool file_failed;
-    struct tui_log_line lines[TUI_LOG_LINES]; /* under lock, as `count` */
-    int64_t count;
+    int file; /* -1: none */
+    pthread_t writer;
     void (*changed)(void *context);
     void *context;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t wake, written;
+    struct bytes waiting; /* for the file */
+    bool writing, quit;
+    bool file_failed; /* nothing more waits for it */
+    long long file_bytes;
+    struct tui_log_line lines[TUI_LOG_LINES];
+    int64_t count;
 };
+
+static struct tui_log *_Atomic newest; /* for the process that ends at once */
 
 static int64_t now_ms(void)
 {
@@ -50,19 +67,16 @@ static const char *kind_name(enum mgb_line_kind kind)
     return "";
 }
 
-static void line_keep(struct tui_log *log, int64_t at_ms, enum mgb_line_kind kind, const char *text,
-                      size_t length)
+/* With the lock held; takes `text`, NULL: no memory, and the file alone gets it. Returns what gave way, to be freed. */
+static char *line_keep(struct tui_log *log, int64_t at_ms, enum mgb_line_kind kind, char *text)
 {
-    char *copy = strndup(text, length);
-    if (!copy)
-        return; /* the file still gets it */
-    pthread_mutex_lock(&log->lock);
+    if (!text)
+        return NULL;
     struct tui_log_line *line = &log->lines[log->count % TUI_LOG_LINES];
     char *old = line->text;
-    *line = (struct tui_log_line){.at_ms = at_ms, .kind = kind, .text = copy};
+    *line = (struct tui_log_line){.at_ms = at_ms, .kind = kind, .text = text};
     log->count++;
-    pthread_mutex_unlock(&log->lock);
-    free(old);
+    return old;
 }
 
 static size_t stamp_write(char *out, size_t size, int64_t at_ms, enum mgb_line_kind kind)
@@ -76,17 +90,35 @@ static size_t stamp_write(char *out, size_t size, int64_t at_ms, enum mgb_line_k
 }
 
 /* Controls are written as \x1b and such: people look at log files in terminals. */
-static bool line_write(int file, int64_t at_ms, enum mgb_line_kind kind, const char *text,
-                       size_t length, long long *bytes)
+static size_t line_format(char *out, int64_t at_ms, enum mgb_line_kind kind, const char *text,
+                          size_t length)
 {
-    char line[64 + LINE_BYTES * 4 + MGB_CHARACTER_SHOWN];
-    size_t size = stamp_write(line, 64, at_ms, kind);
+    size_t size = stamp_write(out, STAMP_BYTES, at_ms, kind);
     for (size_t used; length > 0; text += used, length -= used)
-        size += mgb_character_show(line + size, &used, text, length);
-    line[size++] = '\n';
-    *bytes += (long long)size;
-    for (size_t done = 0; done < size;) {
-        ssize_t wrote = write(file, line + done, size - done);
+        size += mgb_character_show(out + size, &used, text, length);
+    out[size++] = '\n';
+    return size;
+}
+
+static bool bytes_add(struct bytes *bytes, const char *more, size_t size)
+{
+    if (bytes->capacity - bytes->used < size) {
+        size_t capacity = 2 * (bytes->used + size);
+        char *grown = realloc(bytes->at, capacity);
+        if (!grown)
+            return false;
+        bytes->at = grown;
+        bytes->capacity = capacity;
+    }
+    memcpy(bytes->at + bytes->used, more, size);
+    bytes->used += size;
+    return true;
+}
+
+static bool bytes_write(const struct bytes *bytes, int file)
+{
+    for (size_t done = 0; done < bytes->used;) {
+        ssize_t wrote = write(file, bytes->at + done, bytes->used - done);
         if (wrote < 0 && errno != EINTR)
             return false;
         done += wrote > 0 ? (size_t)wrote : 0;
@@ -94,26 +126,93 @@ static bool line_write(int file, int64_t at_ms, enum mgb_line_kind kind, const c
     return true;
 }
 
-static void file_end(struct tui_log *log, int64_t at_ms, const char *why)
+/* With the lock held. */
+static void file_end(struct tui_log *log, const char *why)
 {
-    char text[200];
+    char *text;
+    if (asprintf(&text, "the log file gets no more lines: %s", why) < 0)
+        text = NULL;
     log->file_failed = true;
-    snprintf(text, sizeof text, "the log file gets no more lines: %s", why);
-    line_keep(log, at_ms, MGB_LINE_WARNING, text, strlen(text));
+    free(line_keep(log, now_ms(), MGB_LINE_WARNING, text));
 }
 
 static void line_add(struct tui_log *log, enum mgb_line_kind kind, const char *text, size_t length)
 {
-    pthread_mutex_lock(&log->file_lock);
+    char line[STAMP_BYTES + LINE_BYTES * 4 + MGB_CHARACTER_SHOWN], *copy = strndup(text, length);
+    pthread_mutex_lock(&log->lock);
     int64_t at_ms = now_ms();
-    line_keep(log, at_ms, kind, text, length);
+    char *old = line_keep(log, at_ms, kind, copy);
     if (log->file >= 0 && !log->file_failed) {
-        if (!line_write(log->file, at_ms, kind, text, length, &log->file_bytes))
-            file_end(log, at_ms, strerror(errno));
+        size_t size = line_format(line, at_ms, kind, text, length);
+        log->file_bytes += (long long)size;
+        if (!bytes_add(&log->waiting, line, size))
+            file_end(log, "memory is exhausted");
         else if (log->file_bytes > FILE_MOST_BYTES)
-            file_end(log, at_ms, "it has 64 MiB of this session");
+            file_end(log, "it has 64 MiB of this session");
+        pthread_cond_signal(&log->wake);
     }
-    pthread_mutex_unlock(&log->file_lock);
+    pthread_mutex_unlock(&log->lock);
+    free(old);
+}
+
+/* All that waits, at once. With the lock held, but for the time that the disk takes. */
+static void waiting_write(struct tui_log *log)
+{
+    struct bytes taken = log->waiting;
+    log->waiting = (struct bytes){0};
+    log->writing = true;
+    pthread_mutex_unlock(&log->lock);
+    bool good = bytes_write(&taken, log->file);
+    int why = errno;
+    free(taken.at);
+    pthread_mutex_lock(&log->lock);
+    log->writing = false;
+    if (!good && !log->file_failed)
+        file_end(log, strerror(why));
+    if (!good)
+        log->waiting.used = 0;
+    pthread_cond_broadcast(&log->written);
+    pthread_mutex_unlock(&log->lock);
+    if (!good && log->changed)
+        log->changed(log->context);
+    pthread_mutex_lock(&log->lock);
+}
+
+static void *file_keep(void *context)
+{
+    struct tui_log *log = context;
+    pthread_mutex_lock(&log->lock);
+    while (!log->quit || log->waiting.used > 0) {
+        if (log->waiting.used > 0)
+            waiting_write(log);
+        else
+            pthread_cond_wait(&log->wake, &log->lock);
+    }
+    pthread_mutex_unlock(&log->lock);
+    return NULL;
+}
+
+bool tui_log_settle(struct tui_log *log, int64_t limit_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + limit_ms % 1000 * 1000000;
+    until.tv_sec += limit_ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_mutex_lock(&log->lock);
+    int failed = 0;
+    while ((log->writing || log->waiting.used > 0) && failed != ETIMEDOUT)
+        failed = pthread_cond_timedwait(&log->written, &log->lock, &until);
+    bool settled = !log->writing && log->waiting.used == 0;
+    pthread_mutex_unlock(&log->lock);
+    return settled;
+}
+
+void tui_log_rescue(void)
+{
+    struct tui_log *log = atomic_load(&newest);
+    if (log)
+        (void)tui_log_settle(log, RESCUE_MS);
 }
 
 /* How much of `length` bytes makes a line: never a part of a character. */
@@ -201,11 +300,26 @@ static void file_open(struct tui_log *log, const char *path)
     mgb_paths_make_above(path);
     file_rotate(path);
     log->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-    if (log->file >= 0)
+    int failed = log->file < 0 ? errno : mgb_thread_start(&log->writer, "log", file_keep, log);
+    if (!failed)
         return;
+    if (log->file >= 0)
+        close(log->file);
+    log->file = -1;
     char text[600];
-    snprintf(text, sizeof text, "the log is not kept in %s: %s", path, strerror(errno));
+    snprintf(text, sizeof text, "the log is not kept in %s: %s", path, strerror(failed));
     tui_log_add(log, MGB_LINE_WARNING, text);
+}
+
+static void locks_init(struct tui_log *log)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&log->lock, NULL);
+    pthread_cond_init(&log->wake, NULL);
+    pthread_cond_init(&log->written, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 enum mgb_status tui_log_open(struct tui_log **out, const char *path, void (*changed)(void *context),
@@ -214,25 +328,39 @@ enum mgb_status tui_log_open(struct tui_log **out, const char *path, void (*chan
     struct tui_log *log = *out = calloc(1, sizeof *log);
     if (!log)
         return mgb_fail(MGB_NO_MEMORY, "opening the log: memory is exhausted");
-    pthread_mutex_init(&log->file_lock, NULL);
-    pthread_mutex_init(&log->lock, NULL);
+    locks_init(log);
     log->file = -1;
     log->changed = changed;
     log->context = context;
     if (path)
         file_open(log, path);
+    atomic_store(&newest, log);
     return MGB_OK;
+}
+
+/* All that was added is written first. */
+static void writer_end(struct tui_log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    log->quit = true;
+    pthread_cond_signal(&log->wake);
+    pthread_mutex_unlock(&log->lock);
+    pthread_join(log->writer, NULL);
+    close(log->file);
 }
 
 void tui_log_close(struct tui_log *log)
 {
     if (!log)
         return;
+    atomic_store(&newest, (struct tui_log *)NULL);
+    if (log->file >= 0)
+        writer_end(log);
     for (int i = 0; i < TUI_LOG_LINES; i++)
         free(log->lines[i].text);
-    if (log->file >= 0)
-        close(log->file);
-    pthread_mutex_destroy(&log->file_lock);
+    free(log->waiting.at);
+    pthread_cond_destroy(&log->written);
+    pthread_cond_destroy(&log->wake);
     pthread_mutex_destroy(&log->lock);
     free(log);
 }

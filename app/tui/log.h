@@ -1,5 +1,5 @@
-/* The log: the newest lines of everything that was done or said, from any thread. Nothing is lost on the way to the file:
- * where one is given, lines are written to it too. */
+/* The log: the newest lines of everything that was done or said, from any thread. Where a file is given, a thread of the
+ * log's own writes all of them to it too: who adds one waits for no disk. */
 #ifndef APP_TUI_LOG_H
 #define APP_TUI_LOG_H
 
@@ -18,7 +18,12 @@ struct tui_log_line {
 /* `path` NULL: no file; one that cannot be written is said in the log. `changed` (NULL: nobody) must not block. */
 enum mgb_status tui_log_open(struct tui_log **out, const char *path, void (*changed)(void *context),
                              void *context);
+/* Once all lines are in the file. */
 void tui_log_close(struct tui_log *log);
+/* Waits until all lines so far are in the file, or it gets no more; false: that took longer than `limit_ms`. */
+bool tui_log_settle(struct tui_log *log, int64_t limit_ms);
+/* Before the process ends with its threads at work: half a second of it, where a log is open. */
+void tui_log_rescue(void);
 /* From any thread; a text of several lines makes several. */
 void tui_log_add(struct tui_log *log, enum mgb_line_kind kind, const char *text);
 int64_t tui_log_count(struct tui_log *log); /* ever added */

@@ -144,6 +144,7 @@ static void process_leave(const struct tui_program *program, int code)
     restart_forget(program);
     mgb_say(stderr, "%s: the device did not come back in time; what was recorded is kept\n",
             program->options->program);
+    tui_log_rescue();
     fflush(NULL);
     _exit(code);
 }

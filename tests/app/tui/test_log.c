@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct tui_log *log_make(const char *path)
@@ -193,10 +194,46 @@ static void file_that_cannot_be_written_is_told_in_the_log(void **state)
     tui_log_close(log);
     log = log_make("/dev/full");
     tui_log_add(log, MGB_LINE_NOTE, "one");
+    assert_true(tui_log_settle(log, 60000));
     tui_log_add(log, MGB_LINE_NOTE, "two");
+    assert_true(tui_log_settle(log, 60000));
     assert_int_equal(tui_log_count(log), 3); /* told once */
     assert_true(tui_log_newest(log, text, sizeof text, 0));
     tui_log_close(log);
+}
+
+/* Where a disk takes a write of the log, until it is let go on. */
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    bool slow = file > STDERR_FILENO;
+    if (slow)
+        pthread_mutex_lock(&disk);
+    ssize_t wrote = syscall(SYS_write, file, bytes, size);
+    if (slow)
+        pthread_mutex_unlock(&disk);
+    return wrote;
+}
+
+static void nobody_waits_for_a_slow_disk_and_nothing_is_lost_on_it(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mgb_log_XXXXXX";
+    close(mkstemp(path));
+    struct tui_log *log = log_make(path);
+    pthread_mutex_lock(&disk);
+    for (int i = 0; i < LINES_EACH; i++)
+        tui_log_add(log, MGB_LINE_NOTE, "while it is slow");
+    assert_int_equal(tui_log_count(log), LINES_EACH);
+    assert_false(tui_log_settle(log, 1));
+    tui_log_rescue(); /* gives up */
+    assert_int_equal(file_lines(path), 0);
+    pthread_mutex_unlock(&disk);
+    tui_log_close(log);
+    assert_int_equal(file_lines(path), LINES_EACH);
+    unlink(path);
+    tui_log_rescue(); /* none is open */
 }
 
 static void large_file_is_put_aside_at_the_start(void **state)
@@ -227,6 +264,7 @@ int main(void)
         cmocka_unit_test(every_line_of_every_thread_is_counted_and_in_the_file),
         cmocka_unit_test(controls_are_escaped_in_the_file),
         cmocka_unit_test(file_that_cannot_be_written_is_told_in_the_log),
+        cmocka_unit_test(nobody_waits_for_a_slow_disk_and_nothing_is_lost_on_it),
         cmocka_unit_test(large_file_is_put_aside_at_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
