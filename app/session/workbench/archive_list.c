@@ -154,6 +154,11 @@ static double real_of(const struct mgb_value *value)
                                           : (double)NAN;
 }
 
+static enum mgb_status no_memory(void)
+{
+    return mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
+}
+
 static enum mgb_status row_take(void *context, const struct mgb_value *v, int count)
 {
     struct filling *f = context;
@@ -182,14 +187,18 @@ static enum mgb_status row_take(void *context, const struct mgb_value *v, int co
         *texts[i] = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[places[i]]));
     if (v[RECIPE].kind == MGB_VALUE_TEXT)
         row->recipe = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[RECIPE]));
-    return f->pool.failed ? mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted") : MGB_OK;
+    return f->pool.failed ? no_memory() : MGB_OK;
+}
+
+static enum mgb_status number_write(FILE *out, long long number)
+{
+    return fprintf(out, "%s%lld", ftell(out) > 1 ? "," : "", number) < 0 ? no_memory() : MGB_OK;
 }
 
 static enum mgb_status id_write(void *context, const struct mgb_value *v, int count)
 {
     (void)count;
-    fprintf(context, "%s%lld", ftell(context) > 1 ? "," : "", (long long)v[0].integer);
-    return MGB_OK;
+    return number_write(context, v[0].integer);
 }
 
 static enum mgb_status state_write(FILE *out, struct mgb_reader *reader, const char *runs)
@@ -207,9 +216,16 @@ static enum mgb_status state_write(FILE *out, struct mgb_reader *reader, const c
             continue; /* deleted meanwhile */
         MGB_TRY(status);
         if (state == MGB_OUTCOME_CRASHED)
-            fprintf(out, "%s%lld", ftell(out) > 1 ? "," : "", run);
+            MGB_TRY(number_write(out, run));
     }
     return MGB_OK;
+}
+
+/* Closes a text in memory, NULL being none; one that could not grow says so to who writes. */
+static enum mgb_status text_end(FILE *text, bool written, enum mgb_status status)
+{
+    bool whole = !text || (fclose(text) == 0 && written);
+    return whole || status != MGB_OK ? status : no_memory();
 }
 
 /* Of the newest runs that say they run, those whose process is gone, as a JSON array to be freed. */
@@ -218,8 +234,7 @@ static enum mgb_status crashed_find(char **out, struct mgb_reader *reader)
     char *runs = NULL, *crashed = NULL;
     size_t size;
     FILE *ids = open_memstream(&runs, &size), *dead = open_memstream(&crashed, &size);
-    enum mgb_status status =
-        ids && dead ? MGB_OK : mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
+    enum mgb_status status = ids && dead ? MGB_OK : no_memory();
     struct mgb_query_sink sink = {.context = ids, .row = id_write};
     if (status == MGB_OK) {
         fputc('[', ids);
@@ -229,14 +244,11 @@ static enum mgb_status crashed_find(char **out, struct mgb_reader *reader)
                                "LIMIT 1000",
                                NULL, 0, &sink);
     }
-    if (ids)
-        fclose(ids);
-    if (status == MGB_OK && dead)
+    status = text_end(ids, true, status);
+    if (status == MGB_OK)
         status = state_write(dead, reader, runs);
-    if (dead) {
-        fputc(']', dead);
-        fclose(dead);
-    }
+    bool ended = !dead || fputc(']', dead) == ']';
+    status = text_end(dead, ended, status);
     free(runs);
     *out = crashed;
     if (status != MGB_OK) {
@@ -246,13 +258,12 @@ static enum mgb_status crashed_find(char **out, struct mgb_reader *reader)
     return status;
 }
 
-static void order_write(FILE *sql, const struct mgb_list_request *request)
+static bool order_write(FILE *sql, const struct mgb_list_request *request)
 {
     const char *key = sort_keys[request->sort], *way = request->ascending ? "" : " DESC";
     if (!key)
-        fprintf(sql, " ORDER BY r.id%s, s.id%s", way, way);
-    else
-        fprintf(sql, " ORDER BY (%s) IS NULL, %s%s, r.id DESC, s.id DESC", key, key, way);
+        return fprintf(sql, " ORDER BY r.id%s, s.id%s", way, way) >= 0;
+    return fprintf(sql, " ORDER BY (%s) IS NULL, %s%s, r.id DESC, s.id DESC", key, key, way) >= 0;
 }
 
 struct question {
@@ -269,17 +280,16 @@ static enum mgb_status lines_ask(struct filling *f, struct mgb_reader *reader,
     struct mgb_query_sink sink = {.context = f, .row = row_take};
     FILE *text = open_memstream(&sql, &size);
     if (!text)
-        return mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
-    fputs(HELD " line AS MATERIALIZED (SELECT row_number() OVER () AS place, * FROM (SELECT r.id "
-               "AS run, s.id AS segment, " ARCHIVE_OUTCOME " AS outcome" FROM " WHERE ",
-          text);
-    fputs(q->filter.where, text);
-    order_write(text, request);
-    fputs(" LIMIT ?2 OFFSET ?3))", text);
-    fputs(shown_sql, text);
-    fclose(text);
-    enum mgb_status status =
-        mgb_query_run(reader, sql, q->values, ARCHIVE_FIXED + q->filter.count, &sink);
+        return no_memory();
+    bool written =
+        fputs(HELD " line AS MATERIALIZED (SELECT row_number() OVER () AS place, * FROM (SELECT "
+                   "r.id AS run, s.id AS segment, " ARCHIVE_OUTCOME " AS outcome" FROM " WHERE ",
+              text) >= 0 &&
+        fputs(q->filter.where, text) >= 0 && order_write(text, request) &&
+        fputs(" LIMIT ?2 OFFSET ?3))", text) >= 0 && fputs(shown_sql, text) >= 0;
+    enum mgb_status status = text_end(text, written, MGB_OK);
+    if (status == MGB_OK)
+        status = mgb_query_run(reader, sql, q->values, ARCHIVE_FIXED + q->filter.count, &sink);
     free(sql);
     return status;
 }
@@ -307,7 +317,7 @@ static enum mgb_status total_ask(struct mgb_list *list, struct mgb_reader *reade
     /* Parameters keep their numbers: the two that only a page has are asked for what is always so. */
     if (asprintf(&sql, "SELECT count(*)" FROM " WHERE ?1 IS ?1 AND ?2 IS ?2 AND ?3 IS ?3 AND %s",
                  q->filter.where) < 0)
-        return mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
+        return no_memory();
     enum mgb_status status =
         mgb_query_run(reader, sql, q->values, ARCHIVE_FIXED + q->filter.count, &sink);
     free(sql);
@@ -322,9 +332,7 @@ enum mgb_status mgb_archive_list_fill(struct mgb_list *out, struct mgb_reader *r
     MGB_TRY(mgb_archive_filter_make(&q.filter, request->filter ? request->filter : ""));
     f.most = request->most < 1 ? 1 : request->most > ARCHIVE_MOST ? ARCHIVE_MOST : request->most;
     out->rows = calloc((size_t)f.most, sizeof *out->rows);
-    enum mgb_status status = out->rows
-                                 ? crashed_find(&q.crashed, reader)
-                                 : mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
+    enum mgb_status status = out->rows ? crashed_find(&q.crashed, reader) : no_memory();
     if (status == MGB_OK) {
         q.values[0] = mgb_value_of_text(q.crashed);
         q.values[1] = mgb_value_of_int(f.most);

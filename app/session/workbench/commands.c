@@ -195,6 +195,8 @@ static void open_note(struct mgb_workbench *bench)
             MGB_OK &&
         answer.count)
         (void)mgb_statements_open(bench->statements, answer.texts[0]);
+    else
+        mgb_statements_lose(bench->statements);
     mgb_script_answer_done(&answer);
     mgb_bench_parked_note(bench, strategy);
 }

@@ -125,18 +125,17 @@ static enum mgb_status bench_step(struct script_session *session, struct script_
     return status;
 }
 
-static void value_write(FILE *out, const struct mgb_option *option, const char *text)
+static bool value_write(FILE *out, const struct mgb_option *option, const char *text)
 {
     enum mgb_option_kind kind = option->kind;
     bool is_word = strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
     bool is_number =
         *text && (kind == MGB_KIND_NUMBER || text[strspn(text, "0123456789.")] == '\0');
     if (kind == MGB_KIND_GPUS && strpbrk(text, ",{"))
-        fprintf(out, *text == '{' ? "%s" : "{ %s }", text);
-    else if (is_word || (is_number && kind != MGB_KIND_ENUM && kind != MGB_KIND_DEVICE))
-        fputs(text, out);
-    else
-        fprintf(out, "\"%s\"", *text ? text : "nil");
+        return fprintf(out, *text == '{' ? "%s" : "{ %s }", text) >= 0;
+    if (is_word || (is_number && kind != MGB_KIND_ENUM && kind != MGB_KIND_DEVICE))
+        return fputs(text, out) >= 0;
+    return fprintf(out, "\"%s\"", *text ? text : "nil") >= 0;
 }
 
 struct set_text {
@@ -144,28 +143,34 @@ struct set_text {
     char *text;
     size_t size;
     int count;
+    bool failed; /* it could not grow; that is told by what writes alone */
 };
 
-static bool set_text_begin(struct set_text *set)
+/* False: no memory, and the session cannot be repeated. */
+static bool set_text_begin(struct set_text *set, struct mgb_statements *statements)
 {
     *set = (struct set_text){0};
     set->out = open_memstream(&set->text, &set->size);
     if (set->out)
         fputs("s:set{ ", set->out);
+    else
+        mgb_statements_lose(statements);
     return set->out != NULL;
 }
 
 static void set_text_add(struct set_text *set, const struct mgb_option *option, const char *value)
 {
-    fprintf(set->out, "%s%s = ", set->count++ ? ", " : "", option->name);
-    value_write(set->out, option, value);
+    int put = fprintf(set->out, "%s%s = ", set->count++ ? ", " : "", option->name);
+    set->failed = !value_write(set->out, option, value) || put < 0 || set->failed;
 }
 
 static void set_text_end(struct set_text *set, struct mgb_statements *statements)
 {
-    fputs(" }", set->out);
-    if (fclose(set->out) == 0 && set->count)
-        (void)mgb_statements_add(statements, set->text);
+    bool failed = fputs(" }", set->out) < 0 || set->failed;
+    if (fclose(set->out) != 0 || failed)
+        mgb_statements_lose(statements);
+    else if (set->count)
+        (void)mgb_statements_add(statements, set->text); /* told when they are written */
     free(set->text);
 }
 
@@ -177,7 +182,7 @@ static void set_note(struct mgb_workbench *bench, const struct mgb_placement *be
                                                                    << MGB_OPTION_GLOBAL_BATCH;
     char then[512], now[512];
     struct set_text set;
-    if (!set_text_begin(&set))
+    if (!set_text_begin(&set, bench->statements))
         return;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
         const struct mgb_option *option = &mgb_placement_options()[i];
@@ -195,7 +200,7 @@ void mgb_bench_parked_note(struct mgb_workbench *bench, enum mgb_strategy strate
 {
     char text[512];
     struct set_text set;
-    if (!set_text_begin(&set))
+    if (!set_text_begin(&set, bench->statements))
         return;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
         const struct mgb_option *option = &mgb_placement_options()[i];
@@ -214,6 +219,7 @@ static enum mgb_status bench_set(struct script_session *session, struct mgb_chan
         return bench->inner.set(session, change, placement, fresh);
     struct mgb_placement before = bench->asked;
     enum mgb_strategy strategy = bench->draft->facts ? bench->draft->facts->strategy : MGB_OUTPUTS;
+    int global_batch = bench->draft->now.global_batch;
     mgb_bench_settle(bench);
     MGB_TRY(bench->inner.set(session, change, placement, fresh));
     set_note(bench, &before, placement);
@@ -221,6 +227,7 @@ static enum mgb_status bench_set(struct script_session *session, struct mgb_chan
         bench->previous.number = bench->segment;
         bench->previous.asked = before;
         bench->previous.strategy = strategy;
+        bench->previous.global_batch = global_batch;
     }
     session_adopt(bench, bench->segment + change->changed);
     return MGB_OK;

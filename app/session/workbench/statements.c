@@ -1,6 +1,7 @@
 /* See statements.h. */
 #include "app/session/workbench/statements.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,38 +93,65 @@ enum mgb_status mgb_statements_close(struct mgb_statements *statements)
     return statement_add(statements, (struct statement){.kind = STATEMENT_CLOSE});
 }
 
+void mgb_statements_lose(struct mgb_statements *statements)
+{
+    statements->incomplete = true;
+}
+
+bool mgb_statements_is_complete(const struct mgb_statements *statements)
+{
+    return !statements->incomplete;
+}
+
 bool mgb_statements_is_empty(const struct mgb_statements *statements)
 {
     return statements->count == 0;
 }
 
-/* Every line of a text that is a comment starts as one. */
-static void text_write(FILE *out, const char *text)
+/* A text in memory that could not grow says so to who writes, not when it is closed. */
+struct writing {
+    FILE *out;
+    bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writing *w, const char *format, ...)
 {
-    bool comment = strncmp(text, "--", 2) == 0;
-    for (; *text; text++) {
-        fputc(*text, out);
-        if (*text == '\n' && comment)
-            fputs("-- ", out);
-    }
-    fputc('\n', out);
+    va_list args;
+    va_start(args, format);
+    w->failed = vfprintf(w->out, format, args) < 0 || w->failed;
+    va_end(args);
 }
 
-static void statement_write(FILE *out, const struct statement *statement)
+/* Every line of a text that is a comment starts as one. */
+static void text_write(struct writing *w, const char *text)
+{
+    bool comment = strncmp(text, "--", 2) == 0;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        put(w, "%.*s", (int)length, text);
+        text += length;
+        if (*text)
+            put(w, comment ? "\n-- " : "\n");
+        text += *text != '\0';
+    }
+    put(w, "\n");
+}
+
+static void statement_write(struct writing *w, const struct statement *statement)
 {
     switch (statement->kind) {
     case STATEMENT_TEXT:
-        text_write(out, statement->text);
+        text_write(w, statement->text);
         break;
     case STATEMENT_OPEN:
-        fprintf(out, "s = %s\n", statement->text);
+        put(w, "s = %s\n", statement->text);
         break;
     case STATEMENT_STEP: /* a call takes so many at most */
         for (int64_t left = statement->steps; left > 0; left -= INT32_MAX)
-            fprintf(out, "s:step(%lld)\n", (long long)(left < INT32_MAX ? left : INT32_MAX));
+            put(w, "s:step(%lld)\n", (long long)(left < INT32_MAX ? left : INT32_MAX));
         break;
     case STATEMENT_CLOSE:
-        fputs("finish()\n", out);
+        put(w, "finish()\n");
         break;
     }
 }
@@ -144,18 +172,18 @@ char *mgb_statements_write(const struct mgb_statements *statements, const char *
     size_t size;
     if (statements->incomplete)
         return NULL;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
+    struct writing w = {.out = open_memstream(&text, &size)};
+    if (!w.out)
         return NULL;
-    fprintf(out,
-            "-- A session of mgbench %s, statement by statement: the same losses and the same "
-            "digest, to the last bit.\n-- mgbench -e FILE\nlocal s\n%s\n",
-            version, finish);
+    put(&w,
+        "-- A session of mgbench %s, statement by statement: the same losses and the same "
+        "digest, to the last bit.\n-- mgbench -e FILE\nlocal s\n%s\n",
+        version, finish);
     for (size_t i = 0; i < statements->count; i++)
-        statement_write(out, &statements->at[i]);
+        statement_write(&w, &statements->at[i]);
     if (statements->open)
-        fputs("finish()\n", out);
-    if (fclose(out) == 0)
+        put(&w, "finish()\n");
+    if (fclose(w.out) == 0 && !w.failed)
         return text;
     free(text);
     return NULL;

@@ -19,6 +19,9 @@ enum mgb_status mgb_statements_open(struct mgb_statements *statements, const cha
 /* Steps right after steps are one statement. */
 enum mgb_status mgb_statements_step(struct mgb_statements *statements, int64_t steps);
 enum mgb_status mgb_statements_close(struct mgb_statements *statements);
+/* Something was done that could not be noted: as after MGB_NO_MEMORY of the others. */
+void mgb_statements_lose(struct mgb_statements *statements);
+bool mgb_statements_is_complete(const struct mgb_statements *statements);
 bool mgb_statements_is_empty(const struct mgb_statements *statements);
 
 /* The whole as a script, to be freed; prints figures and digest of each session. NULL: memory was out, now or before. */

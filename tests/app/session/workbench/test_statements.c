@@ -55,12 +55,27 @@ static void a_comment_of_several_lines_stays_one(void **state)
     mgb_statements_free(statements);
 }
 
+static void what_was_not_noted_is_not_written_as_if_it_were(void **state)
+{
+    (void)state;
+    struct mgb_statements *statements;
+    assert_ok(mgb_statements_make(&statements));
+    assert_ok(mgb_statements_open(statements, "a"));
+    assert_true(mgb_statements_is_complete(statements));
+    mgb_statements_lose(statements);
+    assert_ok(mgb_statements_step(statements, 1));
+    assert_false(mgb_statements_is_complete(statements));
+    assert_null(mgb_statements_write(statements, "0.0.1"));
+    mgb_statements_free(statements);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_after_steps_are_one_statement),
         cmocka_unit_test(another_session_ends_the_one_before),
         cmocka_unit_test(a_comment_of_several_lines_stays_one),
+        cmocka_unit_test(what_was_not_noted_is_not_written_as_if_it_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
