@@ -27,28 +27,6 @@ enum mgb_status mgb_cli_no_database(void)
                                  "home of this user; give --db FILE or set MGBENCH_DB");
 }
 
-static bool is_plain(const char *word)
-{
-    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "_-./=,:+@%";
-    return *word && word[strspn(word, good)] == '\0';
-}
-
-static void word_quote(FILE *out, const char *word)
-{
-    if (is_plain(word)) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*word, out);
-    fputc('\'', out);
-}
-
 char *mgb_cli_command_text(const struct mgb_invocation *in)
 {
     char *text = NULL;
@@ -59,7 +37,7 @@ char *mgb_cli_command_text(const struct mgb_invocation *in)
     fputs(in->program, out);
     for (char **word = in->argv ? in->argv + 1 : NULL; word && *word; word++) {
         fputc(' ', out);
-        word_quote(out, *word);
+        mgb_shell_print(out, *word);
     }
     if (fclose(out) != 0) {
         free(text);

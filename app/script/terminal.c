@@ -117,3 +117,25 @@ void mgb_say(FILE *out, const char *format, ...)
     mgb_say_list(out, format, args);
     va_end(args);
 }
+
+static bool is_plain(const char *word)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./=,:+@%";
+    return *word && word[strspn(word, good)] == '\0';
+}
+
+void mgb_shell_print(FILE *out, const char *word)
+{
+    if (is_plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*word, out);
+    fputc('\'', out);
+}

@@ -25,4 +25,7 @@ void mgb_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2
 void mgb_say_list(FILE *out, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* A word, quoted for a shell where it has to be. */
+void mgb_shell_print(FILE *out, const char *word);
+
 #endif
