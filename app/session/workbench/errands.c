@@ -1,10 +1,11 @@
 /* Wishes that take long, and those that only write something. */
 #include "app/session/workbench/commands.h"
 
+#include "app/script/terminal.h"
+#include "db/export_file.h"
 #include "db/name.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,14 @@ void mgb_bench_verify(struct mgb_workbench *bench)
     enum mgb_bench_state before = bench->state;
     if (!bench->previous.number) {
         mgb_bench_complain(bench, "verify: this run has no earlier placement to compare with");
+        return;
+    }
+    if (bench->previous.global_batch != bench->draft->now.global_batch) {
+        char message[200];
+        snprintf(message, sizeof message,
+                 "verify: the global batches differ (%d against %d): the two see different data",
+                 bench->draft->now.global_batch, bench->previous.global_batch);
+        mgb_bench_complain(bench, message);
         return;
     }
     mgb_bench_set_state(bench, MGB_BENCH_BUSY,
@@ -130,52 +139,85 @@ static char *save_path(const struct mgb_workbench *bench, const char *text, bool
     return used < 0 ? NULL : path;
 }
 
-static enum mgb_status file_write(const char *path, bool replace, const char *text)
+/* Where there is none yet. */
+static enum mgb_status file_make(const char *path, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0666);
-    if (fd < 0 && errno == EEXIST)
+    FILE *file = fopen(path, "wxe");
+    if (!file && errno == EEXIST)
         return mgb_fail(MGB_BUSY, "%s exists: give %s! to write over it", path, path);
-    if (fd < 0)
+    if (!file)
         return mgb_fail(MGB_IO, "cannot write %s: %s", path, strerror(errno));
-    size_t left = strlen(text);
-    while (left) {
-        ssize_t wrote = write(fd, text, left);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            break;
-        text += wrote;
-        left -= (size_t)wrote;
-    }
-    int failed = left ? errno : 0;
-    if (close(fd) != 0 && !failed)
-        failed = errno;
-    return failed ? mgb_fail(MGB_IO, "cannot write %s: %s", path, strerror(failed)) : MGB_OK;
+    int why = fputs(text, file) < 0 || fflush(file) != 0 ? errno : 0;
+    if (fclose(file) != 0 && !why)
+        why = errno;
+    if (!why)
+        return MGB_OK;
+    unlink(path);
+    return mgb_fail(MGB_IO, "cannot write %s: %s", path, strerror(why));
+}
+
+/* Or the old one stays as it was. */
+static enum mgb_status file_replace(const char *path, const char *text)
+{
+    struct mgb_export_file file;
+    MGB_TRY(mgb_export_file_open(&file, path));
+    fputs(text, file.out); /* what fails is told at the end */
+    enum mgb_status status = mgb_export_file_commit(&file);
+    mgb_export_file_done(&file);
+    return status;
+}
+
+/* "mgbench -e FILE" for a shell; NULL: no memory. */
+static char *command_make(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("mgbench -e ", out);
+    mgb_shell_print(out, path);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static enum mgb_status session_write(const struct mgb_workbench *bench, const char *path,
+                                     bool replace)
+{
+    const char *version = bench->options.hub.program_version;
+    if (!mgb_statements_is_complete(bench->statements))
+        return mgb_fail(MGB_NO_MEMORY, "this session cannot be repeated: memory was exhausted when "
+                                       "a part of it was to be noted");
+    char *text = path ? mgb_statements_write(bench->statements, version ? version : "?") : NULL;
+    enum mgb_status status =
+        !text     ? mgb_fail(MGB_NO_MEMORY, "writing the session: memory is exhausted")
+        : replace ? file_replace(path, text)
+                  : file_make(path, text);
+    free(text);
+    return status;
 }
 
 void mgb_bench_save(struct mgb_workbench *bench, const char *path)
 {
     bool replace;
-    if (mgb_statements_is_empty(bench->statements)) {
+    if (mgb_statements_is_empty(bench->statements) &&
+        mgb_statements_is_complete(bench->statements)) {
         mgb_bench_complain(bench, "nothing was run yet: there is nothing to repeat");
         return;
     }
     char *file = save_path(bench, path, &replace);
-    char *text = mgb_statements_write(bench->statements, bench->options.hub.program_version
-                                                             ? bench->options.hub.program_version
-                                                             : "?");
-    enum mgb_status status =
-        file && text ? file_write(file, replace, text)
-                     : mgb_fail(MGB_NO_MEMORY, "writing the session: memory is exhausted");
-    if (status == MGB_OK) {
+    if (session_write(bench, file, replace) == MGB_OK) {
+        char *command = command_make(file);
         bench->draft->message[0] = '\0';
-        mgb_bench_say(bench, MGB_LINE_NOTE, "wrote %s: mgbench -e %s repeats this session", file,
-                      file);
+        mgb_bench_say(bench, MGB_LINE_NOTE, "wrote %s: %s repeats this session", file,
+                      command ? command : "it");
+        free(command);
     } else {
         mgb_bench_complain(bench, mgb_message_get());
     }
     free(file);
-    free(text);
 }
 
 static void labelled(struct mgb_workbench *bench, enum mgb_status status, const char *what,
