@@ -53,7 +53,7 @@ static void keys_are_answered_while_a_device_hangs(void **state)
 {
     static const struct {
         const char *key, *text;
-    } screens[] = {{"2", "DEVICES"}, {"3", "VARIABLES"}, {"4", "TASKS"}, {"5", "RUNS"},
+    } screens[] = {{"2", "DEVICES"}, {"3", "VARIABLES"}, {"4", "TASKS"},    {"5", "RUNS"},
                    {"6", "GRID"},    {"7", "LOG (UTC)"}, {"1", "PLACEMENT"}};
     struct program *p = *state;
     struct terminal *t = live_ready(p, hangs, NULL);
