@@ -40,11 +40,9 @@ static void times_fill(struct script_figures *out, struct session_series *series
     out->mean_ms = ms((double)((timed->sum_ns + (int64_t)n / 2) / (int64_t)n));
     out->examples_per_s =
         timed->sum_ns ? (double)timed->examples / ((double)timed->sum_ns / 1e9) : (double)NAN;
-    out->worst_ratio =
-        (double)mgb_session_ranks_get(&timed->wall_ns, n - 1) / out->median_ms / 1e6;
+    out->worst_ratio = (double)mgb_session_ranks_get(&timed->wall_ns, n - 1) / out->median_ms / 1e6;
     out->unaccounted_ms = ms((double)(whole_ns - timed->sum_ns));
-    out->unaccounted_share =
-        whole_ns ? (double)(whole_ns - timed->sum_ns) / (double)whole_ns : 0;
+    out->unaccounted_share = whole_ns ? (double)(whole_ns - timed->sum_ns) / (double)whole_ns : 0;
     if (warmup > 0)
         out->first_ratio = (double)stats->wall_ns[0] / 1e6 / out->median_ms;
 }
@@ -82,37 +80,22 @@ static void judgement_renew(struct script_session *session, bool exact)
 void mgb_session_figures(struct script_figures *out, struct script_session *session, bool exact)
 {
     const struct session_series *series = &session->series;
-    const double unknown = (double)NAN;
     judgement_renew(session, exact);
     size_t warmup =
         session->automatic ? (size_t)session->judged.stat.warmup_steps : series->stats.flagged;
-    *out = (struct script_figures){
-        .run_id = session->run_id,
-        .segment_id = session->segment_id,
-        .warmup_steps = (int64_t)warmup,
-        .median_ms = unknown,
-        .p95_ms = unknown,
-        .mean_ms = unknown,
-        .ci95_low_ms = unknown,
-        .ci95_high_ms = unknown,
-        .examples_per_s = unknown,
-        .worst_ratio = unknown,
-        .unaccounted_ms = unknown,
-        .unaccounted_share = unknown,
-        .first_ratio = unknown,
-        .noise = unknown,
-        .steady = -1,
-        .outliers = -1,
-        .first_phase = mgb_session_series_grown(series),
-        .stop_reason = session->goal.reason,
-        .target_noise = session->goal.target_noise,
-        .max_time_ms = ms((double)session->goal.max_time_ns),
-        .ring_waits = mgb_session_ring_waits(session),
-        .loss = session->loss,
-        .metric_count = session->metric_count,
-        .outcome =
-            session->outcome == MGB_OUTCOME_RUNNING ? "ok" : mgb_outcome_name(session->outcome),
-    };
+    *out = script_figures_unknown();
+    out->run_id = session->run_id;
+    out->segment_id = session->segment_id;
+    out->warmup_steps = (int64_t)warmup;
+    out->first_phase = mgb_session_series_grown(series);
+    out->stop_reason = session->goal.reason;
+    out->target_noise = session->goal.target_noise;
+    out->max_time_ms = ms((double)session->goal.max_time_ns);
+    out->ring_waits = mgb_session_ring_waits(session);
+    out->loss = session->loss;
+    out->metric_count = session->metric_count;
+    if (session->outcome != MGB_OUTCOME_RUNNING)
+        out->outcome = mgb_outcome_name(session->outcome);
     if (series->stats.count > 0) {
         judgement_fill(out, &session->judged.stat);
         times_fill(out, &session->series, warmup);

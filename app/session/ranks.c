@@ -19,8 +19,7 @@ static bool block_make(struct session_ranks *ranks, size_t index)
 {
     if (ranks->block_count == ranks->block_capacity) {
         size_t capacity = ranks->block_capacity ? 2 * ranks->block_capacity : 16;
-        struct session_ranks_block *more =
-            realloc(ranks->blocks, capacity * sizeof *ranks->blocks);
+        struct session_ranks_block *more = realloc(ranks->blocks, capacity * sizeof *ranks->blocks);
         if (!more)
             return false;
         ranks->blocks = more;

@@ -3,7 +3,8 @@
 # keeps to it. Not a test: times on a busy machine mean nothing, so look at the load that is printed first.
 #     tests/bench/run.sh [BUILD FOLDER] [PAIRS] [PEER SCRIPT]
 # MGB_BENCH_STEPS: steps a run (20); MGB_BENCH_FIGURE: median_ms, min_ms, tenth_ms or cpu_ms (see figures.h); MGB_BENCH_QUIET: percent of
-# the machine that other programs may take before a pair is run again.
+# the machine that other programs may take before a pair is run again; MGB_BENCH_FILE: a database of many runs for the
+# terminal program, as MGB_BENCH_KEEP=1 bench_database leaves it.
 set -eu
 # shellcheck source=common.sh
 . "$(dirname "$0")/common.sh"
@@ -56,5 +57,8 @@ bench_row "recorded / not recorded, a step" ratio high "<1.02" "$here/recording.
 bench_row "recorder, ns of the step thread a record" a value "<1000" \
     "$tests/bench_pairs" -n "$runs" -f wall -- "$tests/bench_recorder" 1000000
 "$tests/bench_database"
+if [ -x "$tests/bench_screen" ]; then
+    (cd "$bench_build" && tests/bench_screen "${MGB_BENCH_FILE:--}")
+fi
 bench_row "all-reduce of 100 MB, 2 threads, ms" a value "<=16" \
     "$tests/bench_pairs" -n "$runs" -f MB: -- "$tests/bench_allreduce" 2 100

@@ -5,7 +5,11 @@
  * On a busy machine, as root: setsid sh -c 'echo -19 >/proc/self/autogroup; exec tests/bench_screen'.
  * FILE: a database of many runs, as MGB_BENCH_KEEP=1 bench_database leaves it ("-": none); SECONDS: of each measurement of
  * processor time (10); PAIRS: of runs with and without a screen (5). Times are of the clock, so a busy machine counts in
- * them; shares of a core are processor time. (reference/ecosystem.md, row 26 of section 2, rows 3 and 4 of 6.3.) */
+ * them; shares of a core are processor time. Keys pass through a worker of the kernel on their way to a pseudo-terminal, which
+ * waits for its turn as others do. (reference/ecosystem.md, row 26 of section 2, rows 3 and 4 of 6.3.)
+ * Two cores of an EPYC, under chrt -r 1 beside a load of 18: start to READY 25 ms, with 10,000 runs and 10 million steps 25 ms,
+ * 43 ms to their list; ready and paused 0.006 % of a core; steps of 5 ms: 0.8 % in the first seconds, then 0.34 %, with the
+ * recorder 1.3 and 0.86 %; a key 1 ms (median); of the time 0.54 % lie between steps, of mgbench run 0.18 %. */
 #include "tests/bench/threads.h"
 #include "tests/screens/database.h"
 #include "tests/screens/live.h"
@@ -41,7 +45,7 @@ static int by_size(const void *a, const void *b)
 static void figure_tell(const char *title, double figure, const char *interval, const char *goal)
 {
     printf("%-46s %9.4g  %-18s %-8s %-8s\n", title, figure, interval, goal ? goal : "-",
-           !goal                        ? ""
+           !goal                     ? ""
            : figure < atof(goal + 1) ? "yes"
                                      : "no");
     fflush(stdout);
@@ -98,9 +102,8 @@ static struct terminal *screen_start(const char *database, const char *extra, co
     snprintf(text, sizeof text, "%d", batch);
     const char *environment[] = {database, NULL};
     struct terminal_options options = {.environment = database ? environment : NULL};
-    struct terminal *t =
-        program_start(&program, &options, "mlp", "--backend", "host", "--gpus", "1", "--threads",
-                      "1", "--batch", text, extra, word, NULL);
+    struct terminal *t = program_start(&program, &options, "mlp", "--backend", "host", "--gpus",
+                                       "1", "--threads", "1", "--batch", text, extra, word, NULL);
     group_follow(terminal_pid(t));
     return t;
 }
@@ -164,7 +167,7 @@ static double share_tell(const char *what, const char *name, const struct thread
 
 static bool is_ours(const char *name)
 {
-    static const char *const names[] = {"screen", "workbench", "judge", "archive",
+    static const char *const names[] = {"screen", "workbench", "judge",   "archive",
                                         "jobs",   "chatter",   "recorder"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)

@@ -34,8 +34,8 @@ static int64_t ticks_ns(pid_t process, const char *task)
     unsigned long user = 0, kernel = 0;
     FILE *file = task_open(process, task, "stat");
     const char *at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (!at || sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                      &kernel) != 2)
+    if (!at ||
+        sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &kernel) != 2)
         user = kernel = 0;
     if (file)
         fclose(file);
@@ -74,8 +74,7 @@ void threads_read(struct threads *out, pid_t process)
             continue;
         name_read(name, process, entry->d_name);
         int64_t ns = scheduler_ns(process, entry->d_name);
-        out->at[threads_find(out, name)].cpu_ns +=
-            ns >= 0 ? ns : ticks_ns(process, entry->d_name);
+        out->at[threads_find(out, name)].cpu_ns += ns >= 0 ? ns : ticks_ns(process, entry->d_name);
     }
     if (tasks)
         closedir(tasks);
