@@ -57,6 +57,9 @@ struct script_figures {
     char log_message[256];
 };
 
+/* Of a segment without a step: outcome "ok", all that can be unknown is, the rest 0. */
+struct script_figures script_figures_unknown(void);
+
 struct script_step_request {
     int64_t steps;  /* exactly so many, those of the segment's warm-up included; 0 with epochs */
     int64_t epochs; /* until so many epochs have ended */

@@ -29,28 +29,9 @@ static struct mgb_snapshot *snapshot_new(void)
 
 static void segment_forget(struct mgb_bench_segment *segment)
 {
-    const double unknown = (double)NAN;
     segment->gpus = segment->batch_per_gpu = segment->global_batch = -1;
     segment->traffic_bytes = -1;
-    segment->figures = (struct script_figures){
-        .median_ms = unknown,
-        .p95_ms = unknown,
-        .mean_ms = unknown,
-        .ci95_low_ms = unknown,
-        .ci95_high_ms = unknown,
-        .examples_per_s = unknown,
-        .loss = unknown,
-        .noise = unknown,
-        .worst_ratio = unknown,
-        .unaccounted_ms = unknown,
-        .unaccounted_share = unknown,
-        .first_ratio = unknown,
-        .steady = -1,
-        .outliers = -1,
-        .outliers_far = -1,
-        .outcome = "ok",
-        .log_complete = true,
-    };
+    segment->figures = script_figures_unknown();
 }
 
 struct mgb_snapshot *mgb_snapshot_make(void)
