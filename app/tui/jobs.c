@@ -17,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 8, MOST_BYTES = 4 << 20, MOST_BLOCKS = 64, SLICE_MS = 50, PATIENCE_MS = 2000 };
+enum { MOST_JOBS = 8, MOST_BLOCKS = 64, SLICE_MS = 50, PATIENCE_MS = 2000 };
+
+/* Of standard output and error: what the screen folds into lines at once. */
+static const size_t most_bytes[2] = {1 << 20, 128 << 10};
 
 struct output {
     int fd; /* -1: at its end */
@@ -53,9 +56,9 @@ static void descriptor_close(int *fd)
     *fd = -1;
 }
 
-static void output_add(struct output *output, const char *bytes, size_t count)
+static void output_add(struct output *output, const char *bytes, size_t count, size_t most)
 {
-    size_t room = MOST_BYTES - output->used;
+    size_t room = most - output->used;
     size_t taken = count < room ? count : room;
     char *grown = taken > 0 ? realloc(output->bytes, output->used + taken) : NULL;
     output->cut = output->cut || taken < count || (taken > 0 && !grown);
@@ -67,14 +70,15 @@ static void output_add(struct output *output, const char *bytes, size_t count)
 }
 
 /* All that is there, and no more than a pipe holds: who writes on and on must not keep the others. */
-static void output_take(struct output *output)
+static void output_take(struct job *job, int which)
 {
+    struct output *output = &job->outputs[which];
     char block[16384];
     ssize_t got = 1;
     for (int i = 0; i < MOST_BLOCKS && output->fd >= 0 && got > 0; i++) {
         got = read(output->fd, block, sizeof block);
         if (got > 0)
-            output_add(output, block, (size_t)got);
+            output_add(output, block, (size_t)got, most_bytes[which]);
     }
     if (got == 0)
         descriptor_close(&output->fd);
@@ -95,7 +99,7 @@ static void job_done(struct job *job)
 static char *job_text(const struct job *job)
 {
     const struct output *o = job->outputs;
-    static const char cut[] = "\n(the rest of the output is left out)\n";
+    static const char cut[] = "\n(the rest is left out: it is too much for a screen)\n";
     char *text = malloc(o[0].used + o[1].used + 2 * sizeof cut + 1), *end = text;
     if (!text)
         return NULL;
@@ -114,8 +118,8 @@ static char *job_text(const struct job *job)
 /* The process is gone: what is still in the pipes counts; who else holds them is not waited for. */
 static void job_finish(struct tui_jobs *jobs, struct job *job, int status)
 {
-    output_take(&job->outputs[0]);
-    output_take(&job->outputs[1]);
+    output_take(job, 0);
+    output_take(job, 1);
     char *text = job_text(job), *line = job->line;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     pthread_mutex_lock(&jobs->lock);
@@ -141,8 +145,8 @@ static void jobs_look(struct tui_jobs *jobs)
         pthread_mutex_unlock(&jobs->lock);
         if (!used)
             continue;
-        output_take(&job->outputs[0]);
-        output_take(&job->outputs[1]);
+        output_take(job, 0);
+        output_take(job, 1);
         pid_t got = waitpid(job->pid, &status, WNOHANG);
         if (got == job->pid || (got < 0 && errno == ECHILD))
             job_finish(jobs, job, status);

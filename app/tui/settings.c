@@ -153,7 +153,7 @@ static bool settings_write(const struct tui_settings *settings, int fd)
     fputs("# Of mgbench-tui: lines of name = value.\n", file);
     for (int i = 0; i < settings->count; i++)
         fprintf(file, "%s = %s\n", settings->at[i].name, settings->at[i].value);
-    bool good = fflush(file) == 0 && !ferror(file) && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+    bool good = !ferror(file); /* to the disk it goes in its own time: the screen waits for none */
     return fclose(file) == 0 && good;
 }
 
@@ -162,11 +162,11 @@ enum mgb_status tui_settings_save(const struct tui_settings *settings, const cha
     mgb_paths_make_above(path);
     char *real = realpath(path, NULL), *beside = NULL; /* a link stays one */
     const char *target = real ? real : path;
-    if (asprintf(&beside, "%s.XXXXXX", target) < 0) {
+    if (asprintf(&beside, "%s.%ld", target, (long)getpid()) < 0) {
         free(real);
         return mgb_fail(MGB_NO_MEMORY, "saving %s: memory is exhausted", path);
     }
-    int fd = mkostemp(beside, O_CLOEXEC);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     bool good = fd >= 0 && settings_write(settings, fd) && rename(beside, target) == 0;
     int why = errno;
     if (fd >= 0 && !good)

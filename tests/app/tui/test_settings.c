@@ -160,6 +160,23 @@ static void a_file_that_cannot_be_written_is_told_and_the_old_one_stays(void **s
     assert_int_equal(tui_settings_save(&s, path), MGB_IO);
 }
 
+static void what_is_written_is_as_private_as_the_user_wants_files(void **state)
+{
+    (void)state;
+    struct tui_settings s = {.count = 0};
+    struct stat about;
+    mode_t before = umask(077);
+    assert_true(tui_settings_put(&s, "screen", "plan"));
+    assert_int_equal(tui_settings_save(&s, path), MGB_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+    umask(022);
+    assert_int_equal(tui_settings_save(&s, path), MGB_OK);
+    umask(before);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0644);
+}
+
 static void a_link_stays_one(void **state)
 {
     (void)state;
@@ -200,6 +217,8 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(too_much_is_refused_and_nothing_is_lost, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_told_and_the_old_one_stays,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(what_is_written_is_as_private_as_the_user_wants_files,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_link_stays_one, begin, end),
         cmocka_unit_test(paths_follow_the_environment),
