@@ -13,7 +13,6 @@
 #define TICK_NS 1000000000LL  /* messages that go by themselves */
 #define WAITING_NS 20000000LL /* keys given at the start that wait for their turn */
 #define TWICE_NS 2000000000LL
-#define SAME_NS 200000000LL /* shells and `timeout` signal a process and then its group */
 enum { KEYS_AT_ONCE = 256 };
 
 int64_t tui_now_ns(void)
@@ -67,7 +66,7 @@ static void hang_up(struct tui_program *program)
 static void interrupt_take(struct tui_program *program)
 {
     int64_t now = tui_now_ns(), since = now - program->interrupt_ns;
-    if (program->interrupt_ns && since < SAME_NS)
+    if (program->interrupt_ns && since < TUI_SAME_SIGNAL_NS)
         return;
     if (program->headless || (program->interrupt_ns && since < TWICE_NS)) {
         program->end = TUI_END_SIGNAL;

@@ -11,6 +11,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+/* Shells and `timeout` signal a process and then its group: two within this time are one. */
+#define TUI_SAME_SIGNAL_NS 200000000LL
+
 enum tui_end {
     TUI_END_NOT,
     TUI_END_QUIT,   /* asked for with a key */

@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SAME_NS 200000000LL /* shells and `timeout` signal a process and then its group */
-
 static const int read_ones[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP, SIGCONT};
 enum { READ_ONES = sizeof read_ones / sizeof *read_ones };
 
@@ -78,7 +76,7 @@ static void wait_signal(int number)
     int before = errno;
     if (number == SIGALRM) {
         waiting_say("waiting for the end of the step; Ctrl-C ends the program at once\n");
-    } else if (tui_now_ns() - wait_begun_ns > SAME_NS) {
+    } else if (tui_now_ns() - wait_begun_ns > TUI_SAME_SIGNAL_NS) {
         waiting_say("ended at once; what was recorded is kept\n");
         _exit(130);
     }
