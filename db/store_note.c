@@ -73,15 +73,25 @@ enum mgb_status mgb_store_put_sweep_point(struct mgb_store *store,
     return mgb_store_end(store, sweep_point_put(store, record));
 }
 
+/* After an INSERT that takes the id from its row. */
+static enum mgb_status run_needed(struct mgb_store *store, int64_t run)
+{
+    return sqlite3_changes(store->sql.handle) > 0
+               ? MGB_OK
+               : mgb_fail(MGB_MISSING, "there is no run %lld", (long long)run);
+}
+
 static enum mgb_status note_put(struct mgb_store *store, int64_t run, const char *text)
 {
     struct mgb_statement put;
     MGB_TRY(mgb_sql_prepare(&put, &store->sql,
-                            "INSERT INTO note (run_id, at_ms, text) VALUES (?, ?, ?)"));
-    mgb_bind_int(&put, run);
+                            "INSERT INTO note (run_id, at_ms, text) "
+                            "SELECT id, ?, ? FROM run WHERE id = ?"));
     mgb_bind_int(&put, mgb_store_now_ms());
     mgb_bind_text(&put, text);
-    return mgb_statement_run(&put);
+    mgb_bind_int(&put, run);
+    MGB_TRY(mgb_statement_run(&put));
+    return run_needed(store, run);
 }
 
 enum mgb_status mgb_store_put_note(struct mgb_store *store, int64_t run, const char *text)
@@ -95,10 +105,12 @@ static enum mgb_status tag_put(struct mgb_store *store, int64_t run, const char 
 {
     struct mgb_statement put;
     MGB_TRY(mgb_sql_prepare(&put, &store->sql,
-                            "INSERT INTO tag (run_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING"));
-    mgb_bind_int(&put, run);
+                            "INSERT INTO tag (run_id, name) SELECT id, ? FROM run WHERE id = ? "
+                            "ON CONFLICT (run_id, name) DO UPDATE SET name = excluded.name"));
     mgb_bind_text(&put, name);
-    return mgb_statement_run(&put);
+    mgb_bind_int(&put, run);
+    MGB_TRY(mgb_statement_run(&put));
+    return run_needed(store, run);
 }
 
 enum mgb_status mgb_store_put_tag(struct mgb_store *store, int64_t run, const char *name)

@@ -85,6 +85,21 @@ enum mgb_status mgb_hub_note(struct mgb_hub *hub, int64_t run, const char *text)
     return hub->recorder && run ? mgb_recorder_put_note(hub->recorder, run, text) : MGB_OK;
 }
 
+enum mgb_status mgb_hub_label(struct mgb_hub *hub, int64_t run, const char *tag, const char *note)
+{
+    struct mgb_recorder *recorder;
+    struct mgb_recorder_state state;
+    MGB_TRY(mgb_hub_recorder(hub, &recorder));
+    if (!recorder)
+        return mgb_fail(MGB_STATE, "nothing is recorded: there is no results file");
+    mgb_recorder_get_state(&state, recorder);
+    if (state.stopped)
+        return mgb_fail(MGB_IO, "nothing is recorded at present: %s", state.message);
+    if (tag)
+        MGB_TRY(mgb_recorder_put_tag(recorder, run, tag));
+    return note ? mgb_recorder_put_note(recorder, run, note) : MGB_OK;
+}
+
 void mgb_hub_fail(struct mgb_hub *hub, const char *message)
 {
     for (struct script_session *session = hub->sessions; session; session = session->next)

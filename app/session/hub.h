@@ -81,6 +81,9 @@ void *mgb_hub_context(const struct mgb_hub *hub);
 
 /* A note beside a recorded run. */
 enum mgb_status mgb_hub_note(struct mgb_hub *hub, int64_t run, const char *text);
+/* A tag, a note, or both (NULL: none) of any run of the results file, by its recorder: while that records no command can write
+ * there. Fails when it does not reach the file; MGB_MISSING: there is no such run. */
+enum mgb_status mgb_hub_label(struct mgb_hub *hub, int64_t run, const char *tag, const char *note);
 
 /* Whether the database was opened to record in, since a run began. */
 bool mgb_hub_recorded(const struct mgb_hub *hub);

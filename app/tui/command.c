@@ -115,20 +115,30 @@ static bool verb_looks(const char *word, const char *rest)
     return false;
 }
 
-static void verb_run(const struct tui_command_table *table, struct tui_desk *desk, const char *line)
+void tui_command_start(const struct tui_command_table *table, struct tui_desk *desk,
+                       char *const *words, int count, const char *line)
 {
-    char buffer[LINE_SIZE], *words[MOST_WORDS], text[LINE_SIZE + 40];
-    int count = tui_command_split(buffer, sizeof buffer, words, MOST_WORDS, line);
-    if (count < 0)
-        desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many words");
-    else if (!table->jobs)
+    char text[LINE_SIZE + 40];
+    if (!table->jobs) {
         desk->say(desk, MGB_LINE_FAULT, "commands of mgbench cannot be run here");
-    else if (tui_jobs_start(table->jobs, words, count, line) != MGB_OK)
+    } else if (tui_jobs_start(table->jobs, words, count, line) != MGB_OK) {
         desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
-    else {
+    } else {
         snprintf(text, sizeof text, TUI_COMMAND_RUNS, line);
         desk->say(desk, MGB_LINE_NOTE, text);
     }
+}
+
+static void verb_run(const struct tui_command_table *table, struct tui_desk *desk, const char *line)
+{
+    char buffer[LINE_SIZE], *words[MOST_WORDS];
+    if (tui_command_label(table, desk, line))
+        return;
+    int count = tui_command_split(buffer, sizeof buffer, words, MOST_WORDS, line);
+    if (count < 0)
+        desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many words");
+    else
+        tui_command_start(table, desk, words, count, line);
 }
 
 /* What Lua could not read anyway: two words side by side, of which neither belongs to the language. Or one word alone. */

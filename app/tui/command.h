@@ -17,6 +17,9 @@ struct tui_command_table {
     const struct tui_verb *verbs; /* ended by a NULL name */
     struct tui_jobs *jobs;
     bool readonly; /* verbs that run, store or delete are refused */
+    /* This program records: no command can write to the results file before that ends. Tags and notes are wishes then. */
+    bool recording;
+    int64_t run; /* recorded by the bench; 0: none */
 };
 
 /* What is said while a verb runs. */
@@ -32,6 +35,18 @@ struct tui_completions {
 };
 /* For tui_prompt_key; the context is a struct tui_completions. */
 int tui_command_complete(void *context, const char *line, char (*out)[160], int most, size_t *from);
+
+/* Runs a verb, given as words, as a job called `line`, and says so. */
+void tui_command_start(const struct tui_command_table *table, struct tui_desk *desk,
+                       char *const *words, int count, const char *line);
+/* command_label.c: whether the line labels runs, pins or deletes one, and what that means was told or asked for; false:
+ * mgbench can do it. */
+bool tui_command_label(const struct tui_command_table *table, struct tui_desk *desk,
+                       const char *line);
+/* Whether this program writes to its results file, or will in a moment. */
+bool tui_is_recording(const struct mgb_snapshot *snapshot);
+/* Why a run is not to be written to by a command. */
+#define TUI_COMMAND_RECORDING "a run is being recorded: end it first (x on the bench)"
 
 /* Words of a line as a shell takes them: blanks, '...', "...", backslash. Returns how many, -1: a quote is not closed, or
  * there are more. `out` has pointers into `buffer`. */

@@ -37,6 +37,7 @@ struct runs_state {
     struct runs_mark marks[RUNS_MARKS];
     struct runs_mark target; /* of the question that is asked */
     bool target_is_ours;     /* it is the run on the bench: the workbench writes to it */
+    bool recording;          /* this program writes to the results file: no command can */
     struct tui_table table;
     struct tui_rect rows;
 };

@@ -1,5 +1,6 @@
 /* What is written to a run from its list: tags, notes, baselines, its end. As commands of mgbench, but for the run on the
  * bench, whose rows are the workbench's to write. */
+#include "app/tui/command.h"
 #include "app/tui/runs.h"
 
 #include <stdio.h>
@@ -144,14 +145,16 @@ bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct
     } else if (action == TUI_ACT_NOTE) {
         snprintf(question, sizeof question, "note to run %lld: ", (long long)row->run);
         desk->prompt(desk, question, "", note_answer, state);
+    } else if (state->recording) {
+        desk->say(desk, MGB_LINE_FAULT,
+                  state->target_is_ours && action == TUI_ACT_DELETE
+                      ? "this run is on the bench: x there ends it, then it can go"
+                      : TUI_COMMAND_RECORDING);
     } else if (action == TUI_ACT_BASELINE) {
         snprintf(question, sizeof question,
                  "run %lld is the baseline called: ", (long long)row->run);
         model_word(name, sizeof name, row->model);
         desk->prompt(desk, question, name, baseline_answer, state);
-    } else if (state->target_is_ours) {
-        desk->say(desk, MGB_LINE_FAULT,
-                  "this run is on the bench: x there ends it, then it can go");
     } else {
         snprintf(question, sizeof question, "delete run %lld (%.60s, %s) for good? y/N",
                  (long long)row->run, row->model, row->outcome);

@@ -238,12 +238,12 @@ struct tui_history *tui_screen_history(struct tui_screen *screen)
     return &screen->history;
 }
 
-/* Is it to be read in peace? What a verb that changes something says first is enough at the foot. */
-static bool is_long(const char *line, const char *text)
+/* Is it to be read in peace? What a verb that has changed something says first is enough at the foot. */
+static bool is_long(const char *line, const char *text, bool failed)
 {
     static const char *const brief[] = {"tag ", "note ", "baseline set ", "baseline rm ", "rm "};
     const char *end = strchr(text, '\n');
-    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+    for (size_t i = 0; !failed && i < sizeof brief / sizeof *brief; i++)
         if (strncmp(line, brief[i], strlen(brief[i])) == 0)
             return false;
     return (end && end[1]) || strlen(text) > 70;
@@ -263,11 +263,11 @@ void tui_screen_job_ended(struct tui_screen *screen, const char *line, const cha
     enum mgb_line_kind kind = code == 0 ? MGB_LINE_NOTE : MGB_LINE_FAULT;
     running_forget(screen, line);
     if (screen->options.log && code != 0) {
-        char said[200];
-        snprintf(said, sizeof said, "%.150s: exit code %d", line, code);
+        char said[4000];
+        snprintf(said, sizeof said, "%.150s: exit code %d\n%.3800s", line, code, text);
         tui_log_add(screen->options.log, kind, said);
     }
-    if (is_long(line, text))
+    if (is_long(line, text, code != 0))
         screen->desk.show(&screen->desk, line, text);
     else if (*text)
         screen_say(screen, kind, "%.*s", (int)strcspn(text, "\n"), text);

@@ -80,7 +80,10 @@ static void desk_menu(struct tui_desk *desk, const char *title, const struct tui
 static void desk_command(struct tui_desk *desk, const char *line)
 {
     struct tui_screen *screen = screen_of(desk);
-    tui_command_run(&screen->options.commands, desk, line);
+    struct tui_command_table table = screen->options.commands;
+    table.recording = tui_is_recording(screen->snapshot);
+    table.run = screen->snapshot->recorded ? screen->snapshot->now.run_id : 0;
+    tui_command_run(&table, desk, line);
 }
 
 static void desk_show(struct tui_desk *desk, const char *title, const char *text)

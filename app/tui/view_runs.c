@@ -1,6 +1,6 @@
 /* The runs screen: what the results database holds, filtered and sorted by the archive, which gives a window of the list at
  * a time; marks, comparison, tags, notes, baselines, deletion are commands of mgbench. */
-#include "app/tui/desk.h"
+#include "app/tui/command.h"
 #include "app/tui/runs.h"
 #include "app/tui/screen_private.h"
 
@@ -97,8 +97,9 @@ static const char *nothing_words(const struct tui_scene *scene)
         return scene->runs->message;
     if (scene->runs->total > 0)
         return NULL;
-    return *scene->runs->filter ? "no run is like that; Esc shows all. Words, or tag=NAME gpus=2 step_ms<50"
-                                : "no run is stored yet: 1, then Space, makes the first";
+    return *scene->runs->filter
+               ? "no run is like that; Esc shows all. Words, or tag=NAME gpus=2 step_ms<50"
+               : "no run is stored yet: 1, then Space, makes the first";
 }
 
 static void runs_draw(void *private, struct tui_canvas *canvas, struct tui_rect area,
@@ -182,6 +183,7 @@ static bool row_act(struct runs_state *state, enum tui_action action, const stru
     state->target = (struct runs_mark){row->run, row->number};
     state->target_is_ours = scene->snapshot->recorded && scene->snapshot->now.run_id == row->run &&
                             scene->snapshot->state != MGB_BENCH_READY;
+    state->recording = tui_is_recording(scene->snapshot);
     switch ((int)action) {
     case TUI_ACT_MARK:
         mark(state, row);

@@ -31,8 +31,10 @@ void mgb_bench_place(struct mgb_workbench *bench, struct mgb_queued *wishes);
 void mgb_bench_verify(struct mgb_workbench *bench);
 void mgb_bench_eval(struct mgb_workbench *bench, const char *text);
 void mgb_bench_save(struct mgb_workbench *bench, const char *path);
-void mgb_bench_tag(struct mgb_workbench *bench, const char *text);
-void mgb_bench_note(struct mgb_workbench *bench, const char *text);
+
+/* labels.c: of a run, 0: of the bench's own */
+void mgb_bench_tag(struct mgb_workbench *bench, int64_t run, const char *text);
+void mgb_bench_note(struct mgb_workbench *bench, int64_t run, const char *text);
 
 /* sweeping.c */
 void mgb_bench_sweep(struct mgb_workbench *bench, const char *text);

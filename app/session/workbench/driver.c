@@ -92,10 +92,10 @@ static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
         mgb_bench_end(bench, "the run has ended, its devices are given back");
         break;
     case MGB_WISH_TAG:
-        mgb_bench_tag(bench, text);
+        mgb_bench_tag(bench, wish->run, text);
         break;
     case MGB_WISH_NOTE:
-        mgb_bench_note(bench, text);
+        mgb_bench_note(bench, wish->run, text);
         break;
     }
 }

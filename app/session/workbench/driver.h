@@ -66,12 +66,13 @@ struct mgb_workbench {
         int number;
         struct mgb_placement asked;
         enum mgb_strategy strategy;
+        int global_batch;
     } previous;
     int segment;  /* number of the one in force */
     bool resumed; /* the model is that of options.resume */
     int64_t piece_steps, memory_at_ns, published_at_ns, history_steps, segment_at_ns;
-    bool in_piece; /* a wish ends the call in progress after its step */
-    bool pressing; /* there are rows of `presser` to be worked out between pieces */
+    bool in_piece;                 /* a wish ends the call in progress after its step */
+    bool pressing;                 /* there are rows of `presser` to be worked out between pieces */
     struct mgb_bench_sweep *sweep; /* being filled */
     bool moved;                    /* the placement, by the call in progress */
 };

@@ -3,7 +3,6 @@
 
 #include "app/script/terminal.h"
 #include "db/export_file.h"
-#include "db/name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -218,37 +217,4 @@ void mgb_bench_save(struct mgb_workbench *bench, const char *path)
         mgb_bench_complain(bench, mgb_message_get());
     }
     free(file);
-}
-
-static void labelled(struct mgb_workbench *bench, enum mgb_status status, const char *what,
-                     const char *text)
-{
-    if (status != MGB_OK)
-        mgb_bench_complain(bench, mgb_message_get());
-    else
-        mgb_bench_say(bench, MGB_LINE_NOTE, "%s of run %lld: %s", what,
-                      (long long)bench->draft->now.run_id, text);
-}
-
-static int64_t run_needed(struct mgb_workbench *bench)
-{
-    if (!bench->draft->now.run_id)
-        mgb_bench_complain(bench, "there is no run that is recorded");
-    return bench->draft->now.run_id;
-}
-
-void mgb_bench_tag(struct mgb_workbench *bench, const char *text)
-{
-    int64_t run = run_needed(bench);
-    if (run && bench->inner.tag)
-        labelled(bench, bench->inner.tag(bench->hub, run, text), "tag", text);
-}
-
-void mgb_bench_note(struct mgb_workbench *bench, const char *text)
-{
-    int64_t run = run_needed(bench);
-    enum mgb_status status = mgb_note_check("note", text);
-    if (run)
-        labelled(bench, status == MGB_OK ? mgb_hub_note(bench->hub, run, text) : status, "note",
-                 text);
 }

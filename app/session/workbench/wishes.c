@@ -192,6 +192,7 @@ static enum mgb_status wish_queue(struct mgb_workbench *bench, const struct mgb_
     if (!queued)
         return mgb_fail(MGB_NO_MEMORY, "taking a wish: memory is exhausted");
     queued->kind = wish->kind;
+    queued->run = wish->run;
     queued->serial = ++bench->serials;
     queued->text = wish->text ? strdup(wish->text) : NULL;
     enum mgb_status status = wish->text && !queued->text

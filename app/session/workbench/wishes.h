@@ -15,6 +15,7 @@ struct mgb_queued { /* a wish that waits */
     struct mgb_queued *next;
     enum mgb_wish_kind kind;
     char *text; /* owned; NULL */
+    int64_t run;
     uint64_t serial;
     int count; /* placement wishes: what they set */
     struct mgb_assignment at[MGB_OPTION_COUNT];

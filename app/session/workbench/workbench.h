@@ -58,8 +58,8 @@ enum mgb_wish_kind {
     MGB_WISH_SWEEP, /* text: the options of mgb.sweep as a Lua table constructor */
     MGB_WISH_STOP,  /* ends verification, expression or sweep; pauses */
     MGB_WISH_END,   /* ends the run and gives the devices back */
-    MGB_WISH_TAG,   /* text: of this run */
-    MGB_WISH_NOTE   /* text: of this run */
+    MGB_WISH_TAG,   /* text, run */
+    MGB_WISH_NOTE   /* text, run */
 };
 
 struct mgb_wish {
@@ -67,13 +67,14 @@ struct mgb_wish {
     enum mgb_option_id option; /* TOGGLE */
     int direction;             /* TOGGLE: +1, -1 */
     const char *text;          /* borrowed for the call */
+    int64_t run;               /* TAG, NOTE: of the results file; 0: the bench's own */
 };
 
 /* Asked for and not yet in force. */
 struct mgb_pending {
     uint64_t options;                 /* bits of enum mgb_option_id */
     char value[MGB_OPTION_COUNT][64]; /* of those; "" : back to what was not given */
-    int wishes; /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
+    int wishes;   /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
     bool blocked; /* rows wait for another program that writes to the results file; none is lost */
 };
 

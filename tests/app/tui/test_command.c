@@ -27,8 +27,11 @@ static void fake_ask(struct tui_desk *desk, const struct mgb_wish *wish)
     static const char *const names[] = {
         [MGB_WISH_SET] = "set",         [MGB_WISH_MODEL] = "model", [MGB_WISH_DATA] = "data",
         [MGB_WISH_BACKEND] = "backend", [MGB_WISH_EVAL] = "lua",    [MGB_WISH_MACHINE] = "machine",
-        [MGB_WISH_SAVE] = "save",       [MGB_WISH_SWEEP] = "sweep", [MGB_WISH_NOTE] = NULL};
+        [MGB_WISH_SAVE] = "save",       [MGB_WISH_SWEEP] = "sweep", [MGB_WISH_TAG] = "tag",
+        [MGB_WISH_NOTE] = "note"};
     write_down("%s(%s)", names[wish->kind], wish->text);
+    if (wish->run)
+        write_down(" of %lld", (long long)wish->run);
 }
 
 static void fake_say(struct tui_desk *desk, enum mgb_line_kind kind, const char *text)
@@ -50,6 +53,8 @@ static const struct tui_verb verbs[] = {{"-e", "SCRIPT [options] [-- words]", "a
                                         {"show", "[RUN]", "a run"},
                                         {"compare", "A B | sweep:NAME", "two runs"},
                                         {"rm", "RUN...", "goes"},
+                                        {"tag", "RUN NAME... [--remove]", "labels"},
+                                        {"note", "RUN TEXT", "a remark"},
                                         {"baseline", "set NAME RUN | list | rm NAME", "a baseline"},
                                         {NULL, NULL, NULL}};
 
@@ -101,6 +106,42 @@ static void settings_of_the_bench_are_wishes(void **state)
     line_gives("record", "act record");
     line_gives("sweep { batch = {32, 64} }", "sweep({ batch = {32, 64} })");
     line_gives("sweep", "act sweep");
+}
+
+static void tags_and_notes_are_wishes_while_a_run_is_recorded(void **state)
+{
+    (void)state;
+    static const struct tui_command_table table = {.verbs = verbs, .recording = true, .run = 28};
+    static const char refused[] = "fault: a run is being recorded: end it first (x on the bench)";
+    line_in(&table, "tag 27 x", "tag(x) of 27");
+    line_in(&table, "tag 27.2 x y", "tag(x) of 27tag(y) of 27");
+    line_in(&table, "tag last x", "tag(x) of 28");
+    line_in(&table, "tag good", "tag(good) of 28");
+    line_in(&table, "tag 27 x --remove", refused);
+    line_in(&table, "note hello world", "note(hello world) of 28");
+    line_in(&table, "note it's hot", "note(it's hot) of 28");
+    line_in(&table, "note 27 'hello world'", "note(hello world) of 27");
+    line_in(&table, "note 27 hello 'big' world", "note(hello 'big' world) of 27");
+    line_in(&table, "note 27", "fault: note: a text is missing");
+    line_in(&table, "note tag:x hot",
+            "fault: tag:x: a run is being recorded: end it first (x on the bench), or name one run "
+            "by its number");
+    line_in(&table, "baseline set x 27", refused);
+    line_in(&table, "baseline rm x", refused);
+    line_in(&table, "baseline list", no_jobs);
+    line_in(&table, "rm 27", refused);
+}
+
+static void a_text_that_names_no_run_is_of_the_run_on_the_bench(void **state)
+{
+    (void)state;
+    line_gives("note hello world",
+               "fault: 'hello' is no run, and none is recorded on the bench: name one first");
+    line_gives("tag good better",
+               "fault: 'good' is no run, and none is recorded on the bench: name one first");
+    line_gives("note 27 hello world", no_jobs);
+    line_gives("tag last good", no_jobs);
+    line_gives("tag last good --remove", no_jobs);
 }
 
 static void verbs_go_to_mgbench(void **state)
@@ -250,6 +291,8 @@ int main(void)
         cmocka_unit_test(an_action_is_called_by_its_name),
         cmocka_unit_test(settings_of_the_bench_are_wishes),
         cmocka_unit_test(verbs_go_to_mgbench),
+        cmocka_unit_test(tags_and_notes_are_wishes_while_a_run_is_recorded),
+        cmocka_unit_test(a_text_that_names_no_run_is_of_the_run_on_the_bench),
         cmocka_unit_test(everything_else_is_lua),
         cmocka_unit_test(a_slip_is_told_with_what_was_meant),
         cmocka_unit_test(words_are_those_of_a_shell),

@@ -237,10 +237,24 @@ static void the_run_on_the_bench_is_written_to_by_the_workbench(void **state)
     assert_int_equal(s.desk.said_kind, MGB_LINE_FAULT);
 }
 
+static void while_a_run_is_recorded_no_other_is_pinned_or_deleted(void **state)
+{
+    (void)state;
+    s.fixture->snapshot.now.run_id = 1;
+    s.fixture->snapshot.recorded = true;
+    free(drawn(20, 100));
+    act(TUI_ACT_BASELINE);
+    assert_string_equal(s.desk.said_text, "a run is being recorded: end it first (x on the bench)");
+    act(TUI_ACT_DELETE);
+    assert_int_equal(s.desk.confirmed, 0);
+    assert_int_equal(s.desk.commanded, 0);
+}
+
 static void a_run_is_deleted_after_asking(void **state)
 {
     (void)state;
     s.fixture->snapshot.now.run_id = 1;
+    s.fixture->snapshot.recorded = false;
     free(drawn(20, 100));
     act(TUI_ACT_MARK);
     act(TUI_ACT_FIRST);
@@ -358,6 +372,7 @@ int main(void)
         VIEW_TEST(enter_shows_the_run),
         VIEW_TEST(texts_of_people_are_quoted_for_the_command),
         VIEW_TEST(the_run_on_the_bench_is_written_to_by_the_workbench),
+        VIEW_TEST(while_a_run_is_recorded_no_other_is_pinned_or_deleted),
         VIEW_TEST(a_run_is_deleted_after_asking),
         VIEW_TEST(its_model_and_placement_are_taken_to_the_bench),
         VIEW_TEST(a_click_on_a_title_sorts_and_on_a_row_takes_it),

@@ -15,6 +15,7 @@
 static const struct tui_verb verbs[] = {
     {"compare", "A B", "two runs"}, {"rm", "RUN", "deletes"}, {NULL, NULL, NULL}};
 static struct tui_screen *screen;
+static struct tui_log *kept; /* NULL: there is none */
 static struct tui_canvas canvas;
 static char folder[] = "/tmp/mgb-screen-XXXXXX";
 static int64_t now_ns;
@@ -22,8 +23,11 @@ static int cursor_y, cursor_x;
 
 static void screen_begin_as(const struct mgb_snapshot *snapshot, bool readonly)
 {
-    struct tui_screen_options options = {
-        .commands = {.verbs = verbs}, .utf8 = true, .readonly = readonly, .record_dir = "/tmp/x"};
+    struct tui_screen_options options = {.commands = {.verbs = verbs},
+                                         .log = kept,
+                                         .utf8 = true,
+                                         .readonly = readonly,
+                                         .record_dir = "/tmp/x"};
     const struct mgb_list *runs = fixture_list();
     now_ns = 1000000000;
     assert_ok(tui_screen_make(&screen, &options));
@@ -252,6 +256,16 @@ static void a_question_is_answered_by_y_alone(void **state)
     press('j');
     press('j');
     press('d');
+    shows("a run is being recorded: end it first (x on the bench)");
+    screen_end(NULL);
+    struct mgb_snapshot *ended = (struct mgb_snapshot *)fixture_snapshot(4);
+    ended->recorded = false;
+    screen_begin_as(ended, false);
+    press('5');
+    shows("411.2");
+    press('j');
+    press('j');
+    press('d');
     shows("delete run 411");
     assert_int_equal(cursor_y, 23);
     press(TUI_KEY_ENTER);
@@ -308,6 +322,24 @@ static void what_a_command_printed_is_shown_and_closed_again(void **state)
     assert_int_equal(press('q'), TUI_SCREEN_GOES_ON);
     shows("[5]Runs");
     assert_int_equal(press('q'), TUI_SCREEN_QUIT);
+}
+
+static void what_a_command_said_when_it_failed_stays_in_the_log(void **state)
+{
+    (void)state;
+    screen_end(NULL);
+    assert_ok(tui_log_open(&kept, NULL, NULL, NULL));
+    screen_begin_as(fixture_snapshot(4), false);
+    tui_screen_job_ended(screen, "rm 9", "no run 9\nthere are 1-8\n", 4);
+    shows("there are 1-8"); /* to be read in peace, as it is no answer to what was asked */
+    press('7');
+    shows("rm 9: exit code 4");
+    shows("no run 9");
+    shows("there are 1-8");
+    screen_end(NULL);
+    tui_log_close(kept);
+    kept = NULL;
+    screen_begin(NULL);
 }
 
 static void what_a_command_printed_waits_until_nothing_is_asked(void **state)
@@ -543,6 +575,7 @@ int main(void)
         SCREEN_TEST(a_question_is_answered_by_y_alone),
         SCREEN_TEST(looking_only_refuses_changes_with_the_reason),
         SCREEN_TEST(what_a_command_printed_is_shown_and_closed_again),
+        SCREEN_TEST(what_a_command_said_when_it_failed_stays_in_the_log),
         SCREEN_TEST(what_a_command_printed_waits_until_nothing_is_asked),
         SCREEN_TEST(that_a_command_runs_is_said_until_it_has_ended),
         SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),

@@ -289,6 +289,32 @@ static void closing_ends_a_run_in_its_midst(void **state)
     assert_int_equal(database_int(*state, "SELECT count(*) FROM tag WHERE name = 'kept'"), 1);
 }
 
+/* A command could not: the file is in use by this process. */
+static void other_runs_are_labelled_while_one_is_recorded(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    for (int run = 1; run <= 2; run++) {
+        assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
+        bench_await_steps(&bench, 2);
+        if (run == 1)
+            assert_ok(bench_ask(&bench, MGB_WISH_END, NULL));
+        if (run == 1)
+            bench_await_state(&bench, MGB_BENCH_READY);
+    }
+    assert_ok(mgb_workbench_ask(
+        bench.at, &(struct mgb_wish){.kind = MGB_WISH_TAG, .text = "older", .run = 1}));
+    assert_ok(mgb_workbench_ask(
+        bench.at, &(struct mgb_wish){.kind = MGB_WISH_NOTE, .text = "it was hot", .run = 1}));
+    bench_await_log(&bench, "note of run 1: it was hot");
+    assert_ok(mgb_workbench_ask(bench.at,
+                                &(struct mgb_wish){.kind = MGB_WISH_NOTE, .text = "?", .run = 77}));
+    bench_await_log(&bench, "there is no run 77");
+    bench_close(&bench);
+    assert_int_equal(database_int(*state, "SELECT run_id FROM tag WHERE name = 'older'"), 1);
+    assert_int_equal(database_int(*state, "SELECT run_id FROM note WHERE text = 'it was hot'"), 1);
+}
+
 static void models_are_listed(void **state)
 {
     struct bench bench;
@@ -318,6 +344,7 @@ int main(void)
         TEST(read_only_runs_nothing),
         TEST(a_point_is_gone_on_at_after_a_crash),
         TEST(closing_ends_a_run_in_its_midst),
+        TEST(other_runs_are_labelled_while_one_is_recorded),
         TEST(models_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
