@@ -255,7 +255,7 @@ static void check_variables(struct program *p, struct terminal *t, int id)
              database_number(p, "SELECT count(*) FROM variable WHERE segment_id = %d", id),
              bytes_text(
                  database_number(p, "SELECT sum(bytes) FROM variable WHERE segment_id = %d", id)));
-    assert_true(terminal_has(t, text));
+    terminal_await(t, text);
     for (int i = 0; i < 3; i++) {
         char name[80], row[300];
         snprintf(name, sizeof name, "%s",
