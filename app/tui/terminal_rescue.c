@@ -1,6 +1,7 @@
-/* The way back from a signal handler: what must be sent is put together while that is still safe. */
+/* The way back from a signal handler, or from a thread that found the device stuck while the screen draws: what must be sent
+ * is put together while that is still safe. */
 #include "app/tui/terminal_private.h"
-#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <term.h>
 #include <termios.h>
@@ -9,8 +10,8 @@
 static struct termios saved;
 static char leave[256];
 static size_t leave_size;
-static volatile sig_atomic_t rescue_in = -1, rescue_out = -1; /* -1: nothing to rescue */
-static volatile sig_atomic_t rescued;
+static atomic_int rescue_in = -1, rescue_out = -1; /* -1: nothing to rescue */
+static atomic_bool rescued;
 
 /* Without the paddings "$<5>" that only terminals on slow lines need. */
 static void leave_add(const char *sequence)
@@ -39,9 +40,9 @@ void tui_terminal_rescue_prepare(int in, int out)
     leave_add(cursor_normal);
     leave_add("\r\n");
     del_curterm(cur_term);
-    rescued = 0;
-    rescue_in = in;
+    rescued = false;
     rescue_out = out;
+    rescue_in = in;
 }
 
 void tui_terminal_rescue_forget(void)
@@ -56,11 +57,10 @@ bool tui_terminal_is_rescued(void)
 
 void tui_terminal_rescue(void)
 {
-    int in = rescue_in, out = rescue_out;
-    rescue_in = rescue_out = -1;
+    int in = atomic_exchange(&rescue_in, -1), out = atomic_exchange(&rescue_out, -1);
     if (in < 0)
         return;
-    rescued = 1;
+    rescued = true;
     tcsetattr(in, TCSANOW, &saved);
     if (write(out, leave, leave_size) < 0)
         return; /* the terminal is gone: nothing left to restore */
