@@ -3,6 +3,7 @@
 #define APP_SESSION_EFFECTIVE_COLUMNS_H
 
 #include <mgb/placement.h>
+#include <mgb/plan.h>
 
 struct session_effective_column {
     const char *name; /* static */
@@ -15,5 +16,8 @@ enum { MGB_EFFECTIVE_COLUMNS = 24 };
 int mgb_session_effective_columns(struct session_effective_column out[MGB_EFFECTIVE_COLUMNS],
                                   const struct mgb_effective *effective,
                                   const struct mgb_topology *topology);
+
+/* Its column beside them: "sgd(lr=0.1, momentum=0.9)". */
+void mgb_session_optimizer_text(char *out, size_t size, const struct mgb_optimizer *optimizer);
 
 #endif

@@ -1,4 +1,5 @@
 /* What is stored when a run or a segment begins and ends. */
+#include "app/session/effective_columns.h"
 #include "app/session/rows.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
     return run;
 }
 
-static void optimizer_text(char *out, size_t size, const struct mgb_optimizer *o)
+void mgb_session_optimizer_text(char *out, size_t size, const struct mgb_optimizer *o)
 {
     int used = snprintf(out, size, "%s(lr=%g", mgb_optimizer_name(o->kind), (double)o->lr);
     if (o->kind == MGB_SGD && o->momentum != 0)
@@ -116,7 +117,7 @@ static enum mgb_status record_segment(struct script_session *session,
     MGB_TRY(mgb_plan_digest(&hash, plan));
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)hash);
     rows_text(rows, sizeof rows, plan);
-    optimizer_text(optimizer, sizeof optimizer, &plan->optimizer);
+    mgb_session_optimizer_text(optimizer, sizeof optimizer, &plan->optimizer);
     struct mgb_record_segment row = {
         .run = session->run_id,
         .gave_way = effective->gave_way[0] ? effective->gave_way : NULL,

@@ -152,10 +152,12 @@ static void known_add(char *out, size_t size, const char *what, const char *chan
 
 static void measured_write(char *out, size_t size, const struct mgb_pressed_row *row)
 {
-    char interval[64] = "";
+    char interval[64] = "", base[40] = "";
+    if (row->base_run)
+        snprintf(base, sizeof base, " against stored run %lld", (long long)row->base_run);
     if (!isnan(row->low) && !isnan(row->high))
         snprintf(interval, sizeof interval, " [%.3f, %.3f]", row->low, row->high);
-    snprintf(out, size, "* x%.3f%s %s, %lld segment%s", row->ratio, interval, row->verdict,
+    snprintf(out, size, "* x%.3f%s %s%s, %lld segment%s", row->ratio, interval, row->verdict, base,
              (long long)row->segments, row->segments == 1 ? "" : "s");
 }
 

@@ -190,20 +190,34 @@ static void others_draw(struct tui_canvas *canvas, struct tui_rect area, int y,
     }
 }
 
-static void head_draw(struct tui_canvas *canvas, struct tui_rect area)
+/* Are the times those of stored runs on either side? */
+static bool is_stored(const struct mgb_pressed *pressed)
+{
+    for (int i = 0; pressed && i < pressed->count; i++)
+        if (pressed->rows[i].from == MGB_PRESSED_MEASURED && pressed->rows[i].base_run)
+            return true;
+    return false;
+}
+
+static void head_draw(struct tui_canvas *canvas, struct tui_rect area,
+                      const struct mgb_pressed *pressed)
 {
     struct columns at = columns_make(area.columns);
     tui_rule(canvas, area, 0, "PLACEMENT", NULL);
     tui_put(canvas, area, 0, at.now - 1, TUI_PLAIN, " now ");
+    bool stored = is_stored(pressed), wide = at.end - at.next >= 21;
     tui_put(canvas, area, 0, at.next - 1, TUI_PLAIN,
-            at.end - at.next >= 21 ? " if pressed *measured" : " if pressed ");
+            stored && wide ? " if pressed *stored "
+            : stored       ? " pressed *stored "
+            : wide         ? " if pressed *measured"
+                           : " if pressed ");
 }
 
 void tui_bench_draw_placement(struct tui_canvas *canvas, struct tui_rect area,
                               const struct tui_scene *scene)
 {
     int y = 1, left = area.rows - 1;
-    head_draw(canvas, area);
+    head_draw(canvas, area, scene->snapshot->pressed);
     if (!scene->snapshot->facts) {
         tui_put(canvas, area, 1, 1, TUI_PLAIN, "no model yet");
         tui_put(canvas, area, 2, 1, TUI_PLAIN, "M chooses one, or :model NAME");

@@ -49,6 +49,12 @@ struct mgb_judge_desk {
     int lookup_count;
     int64_t lookup_now;
     uint64_t lookup_version;
+    struct mgb_stand_in stand_in; /* at.column_count 0: there is none */
+
+    struct { /* the thread's: what was found for the stand-in of a version */
+        uint64_t version;
+        int64_t segment, run;
+    } stands;
 };
 
 struct desk_work { /* copied out, so that nothing is held while it is done */
@@ -58,6 +64,7 @@ struct desk_work { /* copied out, so that nothing is held while it is done */
     uint64_t version;
     int64_t now;
     struct mgb_lookup lookup;
+    struct mgb_stand_in stand_in; /* while `now` is 0 */
 };
 
 static bool is_of(const struct desk_pair *a, const struct desk_pair *b)
@@ -103,6 +110,8 @@ static bool work_take(struct mgb_judge_desk *desk, struct desk_work *out)
             out->version = desk->lookup_version;
             out->now = desk->lookup_now;
             out->lookup = desk->lookups[i].asked;
+            if (out->now == 0)
+                out->stand_in = desk->stand_in;
             return true;
         }
     return false;
@@ -173,14 +182,30 @@ static bool pair_do(struct mgb_judge_desk *desk, const struct desk_pair *pair)
     return true;
 }
 
+/* Against the stand-in where nothing was run yet; it is looked for once for all that is asked together. */
+static enum mgb_status lookup_answer(struct mgb_judge_desk *desk, struct mgb_looked_up *out,
+                                     const struct desk_work *work)
+{
+    struct mgb_reader *reader;
+    MGB_TRY(reader_get(&reader, desk));
+    if (work->now != 0)
+        return mgb_judged_look_up(out, reader, work->now, &work->lookup);
+    if (work->stand_in.at.column_count > 0 && desk->stands.version != work->version) {
+        MGB_TRY(
+            mgb_judged_stand_in(&desk->stands.segment, &desk->stands.run, reader, &work->stand_in));
+        desk->stands.version = work->version;
+    }
+    bool found = work->stand_in.at.column_count > 0 && desk->stands.segment != 0;
+    MGB_TRY(mgb_judged_look_up(out, reader, found ? desk->stands.segment : 0, &work->lookup));
+    out->base_run = out->ratio > 0 ? desk->stands.run : 0;
+    return MGB_OK;
+}
+
 static bool lookup_do(struct mgb_judge_desk *desk, const struct desk_work *work)
 {
     const double none = (double)NAN;
     struct mgb_looked_up answer;
-    struct mgb_reader *reader;
-    enum mgb_status status = reader_get(&reader, desk);
-    if (status == MGB_OK)
-        status = mgb_judged_look_up(&answer, reader, work->now, &work->lookup);
+    enum mgb_status status = lookup_answer(desk, &answer, work);
     if (status != MGB_OK && is_abandoned(desk))
         return false;
     if (status != MGB_OK) {
@@ -344,6 +369,13 @@ void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
     pthread_cond_signal(&desk->asked_cond);
     pthread_mutex_unlock(&desk->lock);
     free(old);
+}
+
+void mgb_judge_desk_stand_in(struct mgb_judge_desk *desk, const struct mgb_stand_in *stand_in)
+{
+    pthread_mutex_lock(&desk->lock);
+    desk->stand_in = *stand_in;
+    pthread_mutex_unlock(&desk->lock);
 }
 
 int mgb_judge_desk_take(struct mgb_judge_desk *desk, struct mgb_looked_up *out, int most)

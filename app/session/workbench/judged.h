@@ -32,8 +32,14 @@ struct mgb_lookup {
         [96]; /* name and value of columns of segment that tell placements apart; value "" : NULL; of booleans "true" is 1 */
     int column_count;
 };
+/* What was not run yet, as the newest stored and finished segment of the same would be: what that has in its columns. */
+struct mgb_stand_in {
+    char options[600], digest[24], data[96], machine[24], optimizer[128];
+    struct mgb_lookup at; /* the placement in effect */
+};
 struct mgb_looked_up {
     int id;
+    int64_t base_run; /* `ratio` is against this stored run; 0: against the segment in force */
     int64_t segments; /* 0: none is stored */
     double ratio, low,
         high; /* of time an example against the segment in force; NaN: that has no figures */
@@ -43,6 +49,8 @@ struct mgb_looked_up {
  * force (one that mgb_judge_desk_ask names) has no figures are answered again, with the same id, when it has. */
 void mgb_judge_desk_look_up(struct mgb_judge_desk *desk, int64_t now,
                             const struct mgb_lookup *lookups, int count);
+/* What look-ups whose `now` is 0 are held against, of those asked from now on; without one nothing is found for them. */
+void mgb_judge_desk_stand_in(struct mgb_judge_desk *desk, const struct mgb_stand_in *stand_in);
 /* Takes up to `most` answers that are ready; returns how many. */
 int mgb_judge_desk_take(struct mgb_judge_desk *desk, struct mgb_looked_up *out, int most);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEGMENTS = 5, FIXED_VALUES = 4, MOST_COLUMNS = 24 };
+enum { MOST_SEGMENTS = 5, FIXED_VALUES = 4, STAND_IN_VALUES = 7, MOST_COLUMNS = 24 };
 
 /* Names go into the question as they are, so that only these are taken. */
 static const struct {
@@ -65,9 +65,10 @@ static const char head_sql[] =
     "   AND r.backend = o.backend AND +r.machine_id = o.machine_id AND r.simulated = o.simulated"
     "   AND coalesce(r.data, '') = coalesce(o.data, '') AND s.id <> k.id"
     "   AND s.optimizer IS k.optimizer AND s.outcome IN ('ok', 'running', 'interrupted')";
-static const char tail_sql[] =
-    "   AND EXISTS (SELECT 1 FROM step WHERE segment_id = s.id AND warmup = 0)"
-    " ORDER BY r.id DESC, s.id DESC LIMIT ?4";
+#define NEWEST(limit)                                                                              \
+    "   AND EXISTS (SELECT 1 FROM step WHERE segment_id = s.id AND warmup = 0)"                    \
+    " ORDER BY r.id DESC, s.id DESC LIMIT " limit
+static const char tail_sql[] = NEWEST("?4");
 
 struct found {
     struct mgb_selected at[MOST_SEGMENTS];
@@ -93,7 +94,23 @@ static struct mgb_value value_get(const char *text, bool boolean)
     return mgb_value_of_text(*text ? text : NULL);
 }
 
-/* A column's affinity makes a number of a text that is compared with it. */
+/* Adds " AND s.NAME IS ?" for each column. A column's affinity makes a number of a text that is compared with it. */
+static enum mgb_status columns_add(char *sql, size_t size, struct mgb_value *values, int first,
+                                   const struct mgb_lookup *lookup)
+{
+    size_t used = strlen(sql);
+    for (int i = 0; i < lookup->column_count && i < MOST_COLUMNS; i++) {
+        int column = column_find(lookup->columns[i][0]);
+        if (column < 0)
+            return mgb_fail(MGB_INVALID, "looking up a placement: no column '%.40s' tells it",
+                            lookup->columns[i][0]);
+        used += (size_t)snprintf(sql + used, size - used, " AND s.%s IS ?%d",
+                                 known_columns[column].name, first + i + 1);
+        values[first + i] = value_get(lookup->columns[i][1], known_columns[column].boolean);
+    }
+    return MGB_OK;
+}
+
 static enum mgb_status segments_find(struct found *out, struct mgb_reader *reader, int64_t now,
                                      const struct mgb_lookup *lookup)
 {
@@ -102,19 +119,41 @@ static enum mgb_status segments_find(struct found *out, struct mgb_reader *reade
         mgb_value_of_int(now), mgb_value_of_text(lookup->model), mgb_value_of_text(lookup->backend),
         mgb_value_of_int(MOST_SEGMENTS)};
     struct mgb_query_sink sink = {.context = out, .row = found_take};
-    size_t used = (size_t)snprintf(sql, sizeof sql, "%s", head_sql);
+    strcpy(sql, head_sql);
     out->selection = (struct mgb_selection){.segments = out->at};
-    for (int i = 0; i < lookup->column_count && i < MOST_COLUMNS; i++) {
-        int column = column_find(lookup->columns[i][0]);
-        if (column < 0)
-            return mgb_fail(MGB_INVALID, "looking up a placement: no column '%.40s' tells it",
-                            lookup->columns[i][0]);
-        used += (size_t)snprintf(sql + used, sizeof sql - used, " AND s.%s IS ?%d",
-                                 known_columns[column].name, FIXED_VALUES + i + 1);
-        values[FIXED_VALUES + i] = value_get(lookup->columns[i][1], known_columns[column].boolean);
-    }
-    snprintf(sql + used, sizeof sql - used, "%s", tail_sql);
+    MGB_TRY(columns_add(sql, sizeof sql, values, FIXED_VALUES, lookup));
+    strcat(sql, tail_sql);
     return mgb_query_run(reader, sql, values, FIXED_VALUES + lookup->column_count, &sink);
+}
+
+static const char stand_in_sql[] =
+    "SELECT r.id, s.id FROM model AS m CROSS JOIN run AS r ON r.model_id = m.id"
+    "  CROSS JOIN segment AS s ON s.run_id = r.id"
+    " WHERE m.name = ?1 AND m.options = ?2 AND m.graph_digest = ?3 AND r.backend = ?4"
+    "   AND +r.machine_id = (SELECT id FROM machine WHERE key = ?5) AND r.simulated = 0"
+    "   AND coalesce(r.data, '') = ?6 AND s.optimizer IS ?7 AND s.outcome IN ('ok', 'interrupted')";
+
+enum mgb_status mgb_judged_stand_in(int64_t *segment, int64_t *run, struct mgb_reader *reader,
+                                    const struct mgb_stand_in *of)
+{
+    char sql[sizeof stand_in_sql + sizeof tail_sql + MOST_COLUMNS * 40];
+    struct found found = {.selection = {.segments = found.at}};
+    struct mgb_query_sink sink = {.context = &found, .row = found_take};
+    struct mgb_value values[STAND_IN_VALUES + MOST_COLUMNS] = {
+        mgb_value_of_text(of->at.model), mgb_value_of_text(of->options),
+        mgb_value_of_text(of->digest),   mgb_value_of_text(of->at.backend),
+        mgb_value_of_text(of->machine),  mgb_value_of_text(of->data),
+        mgb_value_of_text(of->optimizer)};
+    *segment = *run = 0;
+    strcpy(sql, stand_in_sql);
+    MGB_TRY(columns_add(sql, sizeof sql, values, STAND_IN_VALUES, &of->at));
+    strcat(sql, NEWEST("1"));
+    MGB_TRY(mgb_query_run(reader, sql, values, STAND_IN_VALUES + of->at.column_count, &sink));
+    if (found.selection.count > 0) {
+        *run = found.at[0].run;
+        *segment = found.at[0].segment;
+    }
+    return MGB_OK;
 }
 
 enum mgb_status mgb_judged_look_up(struct mgb_looked_up *out, struct mgb_reader *reader,

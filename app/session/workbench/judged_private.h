@@ -28,6 +28,10 @@ enum mgb_status mgb_judged_scaling(struct mgb_bench_answer *out, struct mgb_read
 /* Median of the timed steps so far, as segment_stat will have it; 0: there are none. */
 enum mgb_status mgb_judged_median(int64_t *out_ns, struct mgb_reader *reader, int64_t segment);
 
+/* The segment and the run of it that stand for what was not run yet; 0: none is stored. */
+enum mgb_status mgb_judged_stand_in(int64_t *segment, int64_t *run, struct mgb_reader *reader,
+                                    const struct mgb_stand_in *of);
+
 /* MGB_INVALID: a column that does not tell placements apart. */
 enum mgb_status mgb_judged_look_up(struct mgb_looked_up *out, struct mgb_reader *reader,
                                    int64_t now, const struct mgb_lookup *lookup);

@@ -29,6 +29,7 @@ struct mgb_pressed_row {
     /* next - now: bytes over links a step, planned peak of the fullest GPU, of /cpu:0 */
     int64_t traffic_change, gpu_change, cpu_change;
     char reason[240];
+    int64_t base_run; /* the stored run that `ratio` is against; 0: the segment in force */
 };
 
 enum { MGB_PRESSED_MOST = 2 * MGB_OPTION_COUNT };

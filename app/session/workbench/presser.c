@@ -2,6 +2,9 @@
  * later, ever more rarely: the segment in force gets more steps. */
 #include "app/session/workbench/presser_private.h"
 
+#include "app/session/effective_columns.h"
+#include "app/session/rows.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +142,8 @@ void mgb_presser_begin(struct mgb_presser *presser, const struct mgb_facts *fact
     mgb_shared_drop(before);
     if (!same)
         rows_begin(presser);
+    if (presser->segment == 0 && segment != 0) /* nothing stored to hold it against is no answer */
+        memset(presser->answered, 0, sizeof presser->answered);
     if (!same || presser->segment != segment) {
         presser->asked = false;
         presser->interval_ns = FIRST_INTERVAL_NS;
@@ -178,6 +183,7 @@ static void answer_take(struct mgb_presser *presser, const struct mgb_looked_up 
     row->ratio = answer->ratio;
     row->low = answer->low;
     row->high = answer->high;
+    row->base_run = answer->base_run;
     snprintf(row->verdict, sizeof row->verdict, "%s", answer->verdict);
 }
 
@@ -215,7 +221,7 @@ static void lookups_post(struct mgb_presser *presser)
 static void desk_ask(struct mgb_presser *presser)
 {
     bool planned = presser->next == presser->count, first = presser->next == FIRST_ROWS;
-    if (!presser->desk || presser->segment == 0 || (!planned && !first))
+    if (!presser->desk || (!planned && !first))
         return;
     int64_t now = clock_ns();
     if (presser->asked && now - presser->asked_ns < presser->interval_ns)
@@ -235,6 +241,24 @@ static void base_refused(struct mgb_presser *presser)
         snprintf(presser->rows[i].reason, sizeof presser->rows[i].reason, "%s", mgb_message_get());
     }
     presser->next = presser->count;
+}
+
+/* Before anything runs, times are held against a stored segment of the same. */
+static void stand_in_tell(struct mgb_presser *presser)
+{
+    struct mgb_stand_in of = {.at = {.column_count = 0}};
+    const struct script_open_request *request = &presser->request;
+    const char *options = request->model_options ? request->model_options : "{}";
+    if (!presser->facts->simulated && strlen(options) < sizeof of.options) {
+        strcpy(of.options, options);
+        snprintf(of.digest, sizeof of.digest, "%016llx",
+                 (unsigned long long)mgb_graph_digest(request->graph));
+        snprintf(of.data, sizeof of.data, "%s", request->data ? request->data : "");
+        mgb_session_machine_key(of.machine, sizeof of.machine);
+        mgb_session_optimizer_text(of.optimizer, sizeof of.optimizer, &request->optimizer);
+        mgb_presser_lookup_fill(&of.at, presser->facts, presser->preview);
+    }
+    mgb_judge_desk_stand_in(presser->desk, &of);
 }
 
 static void row_work(struct mgb_presser *presser)
@@ -261,6 +285,8 @@ bool mgb_presser_work(struct mgb_presser *presser)
         row_work(presser);
     else if (mgb_session_preview(&presser->preview, &presser->request) != MGB_OK)
         base_refused(presser);
+    else if (presser->desk && presser->segment == 0)
+        stand_in_tell(presser);
     desk_ask(presser);
     return true;
 }

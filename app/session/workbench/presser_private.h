@@ -18,4 +18,8 @@ struct presser_base {
 void mgb_presser_row_find(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
                           const struct presser_base *base);
 
+/* The columns of a placement in effect. */
+void mgb_presser_lookup_fill(struct mgb_lookup *lookup, const struct mgb_facts *facts,
+                             const struct mgb_preview *next);
+
 #endif

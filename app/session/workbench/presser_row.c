@@ -98,8 +98,8 @@ static enum mgb_status change_admit(const struct presser_base *base, const struc
     return mgb_plan_admit(plan, moves ? old : NULL, mgb_preview_effective(next)->gpu_memory);
 }
 
-static void lookup_fill(struct mgb_lookup *lookup, const struct mgb_facts *facts,
-                        const struct mgb_preview *next)
+void mgb_presser_lookup_fill(struct mgb_lookup *lookup, const struct mgb_facts *facts,
+                             const struct mgb_preview *next)
 {
     struct session_effective_column columns[MGB_EFFECTIVE_COLUMNS];
     snprintf(lookup->model, sizeof lookup->model, "%s", facts->model);
@@ -124,7 +124,7 @@ static void row_judge(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
         oom_write(row);
     } else {
         row->from = MGB_PRESSED_PLANNED;
-        lookup_fill(lookup, base->facts, next);
+        mgb_presser_lookup_fill(lookup, base->facts, next);
     }
 }
 

@@ -201,13 +201,19 @@ static void what_would_happen_is_told_in_words(void **state)
     assert_shows("-30MiB cpu|");
     meet->cpu_change = 0;
     assert_shows("same bytes|");
+    assert_shows_not("stored");
+    weights->base_run = 12; /* nothing was run yet: both sides are stored */
+    assert_shows("pressed *stored");
+    char known[320];
+    assert_non_null(
+        strstr(tui_bench_known(known, sizeof known, weights), "slower against stored run 12, "));
+    weights->base_run = 0;
     snprintf(weights->verdict, sizeof weights->verdict, "undecided");
     assert_shows("+37%?*|");
     weights->ratio = 2.25;
     assert_shows("x2.25?*|");
     snprintf(weights->verdict, sizeof weights->verdict, "refused"); /* a figure, and no verdict */
     assert_shows("x2.25?*|");
-    char known[320];
     weights->low = weights->high = (double)NAN;
     assert_null(strstr(tui_bench_known(known, sizeof known, weights), "nan"));
     assert_non_null(strstr(known, "* x2.250 refused, "));
@@ -312,7 +318,8 @@ static void a_verdict_that_is_not_given_has_its_reason(void **state)
     assert_shows("|3/2 .731 REFUSED never steady");
     f->snapshot.answer.efficiency = 1.2;
     assert_shows("eff 120%? (weak)");
-    f->snapshot.answer.speedup = (double)NAN; /* nothing to scale against: the room is the reason's */
+    f->snapshot.answer.speedup =
+        (double)NAN; /* nothing to scale against: the room is the reason's */
     snprintf(f->snapshot.answer.verdict, 16, "undecided");
     snprintf(f->snapshot.answer.reason, 100, "one segment each");
     assert_shows("|one segment each");

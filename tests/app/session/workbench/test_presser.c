@@ -350,6 +350,62 @@ static void pressing_gives_what_was_told_and_then_its_time_is_known(void **state
     work_close(&work);
 }
 
+/* The program was opened again: stored runs of this and of another placement are all there is. */
+static void before_anything_runs_times_are_those_of_stored_runs(void **state)
+{
+    struct work work = {0};
+    struct script_session *session;
+    struct script_figures figures;
+    struct news news;
+    struct mgb_judge_desk *desk;
+    struct mgb_presser *presser;
+    bool fresh;
+    work_open(&work, *state);
+    struct script_open_request request = work_request(&work, TWO_GPUS);
+    assert_ok(work.services.open(work.hub, &session, &request));
+    assert_ok(work_step(&work, session, 40, &figures));
+    struct mgb_run *run = work.services.engine(session);
+    struct mgb_facts *facts = facts_make(&request, mgb_run_topology(run), mgb_run_effective(run),
+                                         mgb_run_plan(run), work.hub);
+    session_toggle(&work, session, &request, "cpu_relocation", "true");
+    assert_ok(work_step(&work, session, 40, &figures));
+    work.services.close(session);
+    request = work_request(&work, TWO_GPUS);
+    news_init(&news);
+    assert_ok(mgb_judge_desk_open(&desk, *state, news_tell, &news));
+    assert_ok(mgb_presser_make(&presser, desk));
+    mgb_presser_begin(presser, facts, &request, 0);
+    const struct mgb_pressed *pressed = pressed_find_out(presser, NULL);
+    while (!pressed->complete) {
+        mgb_shared_drop(pressed);
+        news_await(&news);
+        pressed = mgb_presser_look(presser, &fresh);
+    }
+    const struct mgb_pressed_row *row = mgb_pressed_find(pressed, MGB_OPTION_CPU_RELOCATION, 1);
+    assert_int_equal(row->from, MGB_PRESSED_MEASURED);
+    assert_int_equal(row->base_run, 1);
+    assert_true(row->ratio > 0);
+    row = mgb_pressed_find(pressed, MGB_OPTION_STRATEGY, 1);
+    assert_int_equal(row->from, MGB_PRESSED_PLANNED);
+    mgb_shared_drop(pressed);
+    request.optimizer.lr *= 2; /* another training: no stored run is of it */
+    mgb_presser_forget(presser);
+    mgb_presser_begin(presser, facts, &request, 0);
+    pressed = pressed_find_out(presser, NULL);
+    while (!pressed->complete) {
+        mgb_shared_drop(pressed);
+        news_await(&news);
+        pressed = mgb_presser_look(presser, &fresh);
+    }
+    row = mgb_pressed_find(pressed, MGB_OPTION_CPU_RELOCATION, 1);
+    assert_int_equal(row->from, MGB_PRESSED_PLANNED);
+    mgb_shared_drop(pressed);
+    mgb_presser_free(presser);
+    mgb_judge_desk_close(desk);
+    mgb_shared_drop(facts);
+    work_close(&work);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +415,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_says_why_and_what_does_not_fit_names_the_device),
         cmocka_unit_test(a_toggle_without_effect_says_so),
         cmocka_unit_test(what_is_known_is_given_out_once_and_kept_for_the_same_placement),
+        cmocka_unit_test_setup_teardown(before_anything_runs_times_are_those_of_stored_runs,
+                                        database_setup, database_teardown),
         cmocka_unit_test_setup_teardown(pressing_gives_what_was_told_and_then_its_time_is_known,
                                         database_setup, database_teardown),
     };
