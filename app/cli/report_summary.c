@@ -134,7 +134,8 @@ static void answer_print(const struct report *r, const struct plot_panel *panel,
     const struct plot_cell *first = &r->cells->all[panel->members[0]];
     struct mgb_judge_options options = {0};
     struct mgb_selection *points = calloc(p->count + 1, sizeof *points);
-    char **labels = calloc(p->count + 1, sizeof *labels), text[1200] = "";
+    char **labels = calloc(p->count + 1, sizeof *labels);
+    struct mgb_ranking ranking;
     size_t count = 0;
     for (size_t i = 0; points && labels && i < p->count; i++) {
         if (!same_work(p->base[i], first))
@@ -150,10 +151,10 @@ static void answer_print(const struct report *r, const struct plot_panel *panel,
     for (size_t i = 0; i < count; i++)
         good = good && labels[i];
     if (good &&
-        mgb_rank_points(text, sizeof text, r->reader, points, (const char *const *)labels, count,
+        mgb_rank_points(&ranking, r->reader, points, (const char *const *)labels, count,
                         &options) == MGB_OK &&
-        *text)
-        report_element(r->out, "p", "%s.", text);
+        *ranking.text)
+        report_element(r->out, "p", "%s.", ranking.text);
     for (size_t i = 0; i < count; i++)
         free(labels[i]);
     free(labels);

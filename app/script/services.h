@@ -65,9 +65,8 @@ struct script_services {
     /* Judges cells together (Holm over all with a base). NULL: no database. */
     enum mgb_status (*judge)(void *context, struct script_judged *out,
                              const struct script_judge_request *requests, int count);
-    /* Which cell is the fastest, and whether by more than noise, in words; "" for less than two. Bases are not looked at.
-     * NULL without a database. */
-    enum mgb_status (*rank)(void *context, char *out, size_t size,
+    /* Which cell is the fastest, and whether by more than noise. Bases are not looked at. NULL without a database. */
+    enum mgb_status (*rank)(void *context, struct script_ranking *out,
                             const struct script_judge_request *cells, const char *const *labels,
                             int count);
     /* One line of progress ("cell 3 of 12, gpus=2 batch=32, 41 s left"); shown on a terminal's stderr only. */

@@ -32,9 +32,12 @@ struct script_cell {
     int64_t position, total;   /* cells of the sweep, from 1 */
     /* Of a cell that ends; message "" when there is nothing to say. */
     const char *outcome, *message;
-    const char *phase;        /* where it did not go on: "opening", "step 12"; "" */
-    bool resumed;             /* taken from the database, not run */
-    double step_ms;           /* NaN: none */
+    const char *phase;     /* where it did not go on: "opening", "step 12"; "" */
+    bool resumed;          /* taken from the database, not run */
+    double step_ms;        /* NaN: none */
+    double example_ms;     /* the same of an example */
+    int64_t number;        /* in grid order, from 1; 0: not told */
+    const char *placement; /* "gpus=2 batch=32 ...": in effect, or as asked of what did not run */
     double elapsed_s, left_s; /* since the sweep began; NaN: not to be told yet */
 };
 
@@ -66,6 +69,13 @@ struct
     script_judge_request { /* segments of the repetitions of a cell, and of what it is judged by */
     const int64_t *cell, *base;
     int cell_count, base_count; /* base_count 0: nothing to be judged by */
+};
+
+/* Which of several cells is the fastest. */
+struct script_ranking {
+    char text[1200];    /* as mgbench compare words it; "": less than two ran */
+    char headline[160]; /* the same in a few words, what matters first */
+    int fastest;        /* which cell; -1: none is called so */
 };
 
 /* Repetitions of one side of a comparison: those that words name, and segments. */

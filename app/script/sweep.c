@@ -83,7 +83,7 @@ static int sweep_mode(lua_State *L)
 }
 
 /* cell_tell{ what = from 0, sweep =, point =, position =, total =, outcome =, message =, phase =, resumed =, step_ms =,
- * elapsed_s =, left_s = } */
+ * example_ms =, number =, placement =, elapsed_s =, left_s = } */
 static int cell_tell(lua_State *L)
 {
     const struct script_services *services = mgb_script_services(L, "sessions");
@@ -97,6 +97,10 @@ static int cell_tell(lua_State *L)
                                .phase = mgb_script_text_field(L, 1, "phase", ""),
                                .resumed = mgb_script_boolean_field(L, 1, "resumed"),
                                .step_ms = mgb_script_number_field(L, 1, "step_ms", (double)NAN),
+                               .example_ms =
+                                   mgb_script_number_field(L, 1, "example_ms", (double)NAN),
+                               .number = mgb_script_integer_field(L, 1, "number", 0),
+                               .placement = mgb_script_text_field(L, 1, "placement", ""),
                                .elapsed_s = mgb_script_number_field(L, 1, "elapsed_s", (double)NAN),
                                .left_s = mgb_script_number_field(L, 1, "left_s", (double)NAN)};
     static const char *const kinds[] = {"sweep begins", "cell begins", "cell ends", "sweep ends"};
@@ -194,7 +198,8 @@ static int cells_judge(lua_State *L)
     return 1;
 }
 
-/* rank{ { cell = { segments }, label = text }, ... } -> which is the fastest, in words; "" without a database */
+/* rank{ { cell = { segments }, label = text }, ... } -> which is the fastest, in words; "" without a database; then which of
+ * the list it is, or nil; then the same in a few words */
 static int cells_rank(lua_State *L)
 {
     const struct script_services *services = mgb_script_services(L, "sessions");
@@ -203,7 +208,7 @@ static int cells_rank(lua_State *L)
     struct script_judge_request *cells =
         lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *cells, 0);
     const char **labels = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *labels, 0);
-    char text[1200] = "";
+    struct script_ranking ranking = {.fastest = -1};
     for (int i = 0; i < count; i++) {
         lua_rawgeti(L, 1, i + 1); /* the list keeps the labels */
         cells[i].cell = segments_read(L, "cell", &cells[i].cell_count);
@@ -213,10 +218,14 @@ static int cells_rank(lua_State *L)
         lua_pop(L, 1);
     }
     if (services->rank)
-        mgb_script_check(
-            L, services->rank(services->context, text, sizeof text, cells, labels, count));
-    lua_pushstring(L, text);
-    return 1;
+        mgb_script_check(L, services->rank(services->context, &ranking, cells, labels, count));
+    lua_pushstring(L, ranking.text);
+    if (ranking.fastest >= 0)
+        lua_pushinteger(L, ranking.fastest + 1);
+    else
+        lua_pushnil(L);
+    lua_pushstring(L, ranking.headline);
+    return 3;
 }
 
 /* end() ends the script quietly, through its own pcall too: there is nothing that it could go on with. */

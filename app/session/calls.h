@@ -70,7 +70,7 @@ enum mgb_status mgb_hub_forecast(void *context, struct script_forecast *out,
                                  const struct script_open_request *request);
 enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
                               const struct script_judge_request *requests, int count);
-enum mgb_status mgb_hub_rank(void *context, char *out, size_t size,
+enum mgb_status mgb_hub_rank(void *context, struct script_ranking *out,
                              const struct script_judge_request *cells, const char *const *labels,
                              int count);
 enum mgb_status

@@ -117,14 +117,75 @@ void mgb_rank_sentence(char *out, size_t size, const struct mgb_judgement *judge
     out[size - 1] = '\0';
 }
 
-enum mgb_status mgb_rank_points(char *out, size_t size, struct mgb_reader *reader,
+/* How many of the others ran, how many of these are not slower for sure, and how many have no verdict at all. */
+struct others {
+    size_t ran, alike, refused;
+};
+
+static struct others others_count(const struct mgb_judgement *judged, size_t count)
+{
+    struct others out = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct mgb_comparison *c = &judged[i].comparison;
+        if (!(c->b.ns > 0))
+            continue;
+        out.ran++;
+        out.alike += c->verdict != MGB_VERDICT_SLOWER;
+        out.refused += c->verdict == MGB_VERDICT_REFUSED;
+    }
+    return out;
+}
+
+/* What matters stands first, for it is cut off where there is no room. */
+static void headline_write(char *out, size_t size, const struct others *others, bool beaten,
+                           const char *words, const struct mgb_location *at, bool per_example)
+{
+    char ms[40];
+    size_t used;
+    const char *s = others->ran == 1 ? "" : "s";
+    if (others->ran > 0 && others->refused == others->ran) {
+        snprintf(out, size, "Fastest: none: %zu of %zu refused", others->refused, others->ran);
+        return;
+    }
+    if (beaten)
+        used = (size_t)snprintf(out, size, "Fastest, by more than noise");
+    else if (others->alike == 0)
+        used = (size_t)snprintf(out, size, "Fastest, ahead of %s%zu other%s",
+                                others->ran == 1 ? "" : "all ", others->ran, s);
+    else
+        used = (size_t)snprintf(out, size, "Fastest, not told apart from %zu other%s",
+                                others->alike, others->alike == 1 ? "" : "s");
+    if (used < size)
+        snprintf(out + used, size - used, ": %s, %s %s", words, number(ms, at->ns / 1e6),
+                 per_example ? "ms an example" : "ms");
+}
+
+/* Of the points without `fastest`, each judged against it. */
+static void ranking_write(struct mgb_ranking *out, const struct mgb_judgement *judged,
+                          const char *const *others, size_t count, const char *const *words)
+{
+    struct others found = others_count(judged, count);
+    size_t faster = nearest_find(judged, count, MGB_VERDICT_FASTER), a = out->fastest;
+    bool beaten = faster < count;
+    const struct mgb_comparison *c = &judged[beaten ? faster : 0].comparison;
+    mgb_rank_sentence(out->text, sizeof out->text, judged, others, count, words[a]);
+    headline_write(out->headline, sizeof out->headline, &found, beaten,
+                   beaten ? others[faster] : words[a], beaten ? &c->b : &c->a,
+                   judged[0].per_example);
+    if (beaten)
+        out->fastest = faster + (faster >= a);
+    else if (found.ran > 0 && found.refused == found.ran)
+        out->fastest = count + 1;
+}
+
+enum mgb_status mgb_rank_points(struct mgb_ranking *out, struct mgb_reader *reader,
                                 const struct mgb_selection *points, const char *const *words,
                                 size_t count, const struct mgb_judge_options *options)
 {
-    size_t fastest, n = 0;
-    *out = '\0';
-    MGB_TRY(mgb_rank_fastest(&fastest, reader, points, count, options));
-    if (fastest == count || count < 2)
+    size_t n = 0;
+    *out = (struct mgb_ranking){.fastest = count};
+    MGB_TRY(mgb_rank_fastest(&out->fastest, reader, points, count, options));
+    if (out->fastest == count || count < 2)
         return MGB_OK;
     struct mgb_selection *a = calloc(count, sizeof *a), *b = calloc(count, sizeof *b);
     struct mgb_judgement *judged = calloc(count, sizeof *judged);
@@ -133,16 +194,16 @@ enum mgb_status mgb_rank_points(char *out, size_t size, struct mgb_reader *reade
     if (!a || !b || !judged || !others)
         status = mgb_fail(MGB_NO_MEMORY, "no memory to compare %zu configurations", count);
     for (size_t i = 0; status == MGB_OK && i < count; i++) {
-        if (i == fastest)
+        if (i == out->fastest)
             continue;
-        a[n] = points[fastest];
+        a[n] = points[out->fastest];
         b[n] = points[i];
         others[n++] = words[i];
     }
     if (status == MGB_OK)
         status = mgb_judge_cells(judged, reader, a, b, n, options);
     if (status == MGB_OK)
-        mgb_rank_sentence(out, size, judged, others, n, words[fastest]);
+        ranking_write(out, judged, others, n, words);
     free(a);
     free(b);
     free(judged);

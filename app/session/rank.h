@@ -14,8 +14,16 @@ enum mgb_status mgb_rank_fastest(size_t *out, struct mgb_reader *reader,
 void mgb_rank_sentence(char *out, size_t size, const struct mgb_judgement *judged,
                        const char *const *words, size_t count, const char *a);
 
-/* Both at once: ranks `points` and words the answer; "" for less than two that ran. */
-enum mgb_status mgb_rank_points(char *out, size_t size, struct mgb_reader *reader,
+struct mgb_ranking {
+    size_t
+        fastest; /* of the points; their count: none is called so, nothing ran or every verdict is refused */
+    char text[1200]; /* the sentence; "": less than two ran */
+    char headline
+        [160]; /* "Fastest, not told apart from 7 others: gpus=2, 0.2471 ms an example"; "" likewise */
+};
+
+/* Both at once: ranks `points` and words the answer. */
+enum mgb_status mgb_rank_points(struct mgb_ranking *out, struct mgb_reader *reader,
                                 const struct mgb_selection *points, const char *const *words,
                                 size_t count, const struct mgb_judge_options *options);
 

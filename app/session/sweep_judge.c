@@ -4,6 +4,7 @@
 #include "app/session/rank.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,11 +117,12 @@ enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
     return status;
 }
 
-enum mgb_status mgb_hub_rank(void *context, char *out, size_t size,
+enum mgb_status mgb_hub_rank(void *context, struct script_ranking *out,
                              const struct script_judge_request *cells, const char *const *labels,
                              int count)
 {
     struct mgb_judge_options options = {.across_backends = true};
+    struct mgb_ranking ranking = {.fastest = (size_t)count};
     struct mgb_reader *reader;
     struct cells made;
     MGB_TRY(mgb_hub_reader(context, &reader));
@@ -128,7 +130,10 @@ enum mgb_status mgb_hub_rank(void *context, char *out, size_t size,
     if (!cells_make(&made, cells, count))
         status = mgb_fail(MGB_NO_MEMORY, "comparing %d cells: memory is exhausted", count);
     if (status == MGB_OK) /* without bases they are in the order of `cells` */
-        status = mgb_rank_points(out, size, reader, made.cell, labels, (size_t)count, &options);
+        status = mgb_rank_points(&ranking, reader, made.cell, labels, (size_t)count, &options);
     cells_done(&made);
+    out->fastest = ranking.fastest < (size_t)count ? (int)ranking.fastest : -1;
+    snprintf(out->text, sizeof out->text, "%s", ranking.text);
+    snprintf(out->headline, sizeof out->headline, "%s", ranking.headline);
     return status;
 }

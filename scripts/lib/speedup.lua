@@ -145,7 +145,25 @@ function host.rows_compare(rows, keys, says, repeats)
   if repeats > 1 then points_judge(rows, bases) end
 end
 
--- Which point is the fastest, and whether by more than noise: the words of mgbench compare sweep:NAME; "" for less than two.
+-- Every point that ran against the first of them in grid order, which is the base: point -> { base = is it, judged = },
+-- also of one repetition, where verdicts have their reason.
+function host.rows_against_first(rows)
+  local requests, of, seen, base = {}, {}, {}, nil
+  for _, row in ipairs(rows) do
+    if not seen[row.point] and rates_count(row) and row.segment_id then
+      seen[row.point] = true
+      of[#of + 1] = row.point
+      requests[#requests + 1] = { cell = segments_of(row, rows), base = base }
+      base = base or requests[1].cell
+    end
+  end
+  local judged, by = #requests > 0 and host.judge(requests) or {}, {}
+  for i, point in ipairs(of) do by[point] = { base = i == 1, judged = judged[i] } end
+  return by
+end
+
+-- Which point is the fastest, and whether by more than noise: the words of mgbench compare sweep:NAME, "" for less than two;
+-- the label of that point; the same in a few words.
 function host.rows_rank(rows)
   local cells, seen = {}, {}
   for _, row in ipairs(rows) do
@@ -154,5 +172,7 @@ function host.rows_rank(rows)
       cells[#cells + 1] = { cell = segments_of(row, rows), label = row.label }
     end
   end
-  return #cells > 1 and host.rank(cells) or ""
+  if #cells < 2 then return "", cells[1] and cells[1].label, cells[1] and "Fastest, the only one that ran: " .. cells[1].label end
+  local text, fastest, headline = host.rank(cells)
+  return text, fastest and cells[fastest].label, headline
 end

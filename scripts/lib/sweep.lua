@@ -187,11 +187,23 @@ local function cell_prepare(w, point, number, repetition, position)
   return s, o
 end
 
+-- "gpus=2 batch=32 ...": in effect, or as asked of what did not run.
+local function placement_text(row)
+  local of, parts = row.placement and (row.placement.effective or row.placement.asked) or {}, {}
+  for _, name in ipairs(host.placement_options) do
+    if of[name] ~= nil then parts[#parts + 1] = name .. "=" .. host.point_value(of[name]) end
+  end
+  return table.concat(parts, " ")
+end
+
 local function cell_tell(w, what, label, position, row)
+  local median = row and row.step_ms and row.step_ms.median
   local elapsed, left = times_get(w, what == "cell begins" and position - 1 or position)
   host.cell_tell{ what = what, sweep = w.name, point = label, position = position, total = w.total, elapsed_s = elapsed,
                   left_s = left, outcome = row and row.outcome, message = row and row.outcome ~= "ok" and row.message or nil,
-                  phase = row and row.phase, resumed = row and row.resumed, step_ms = row and row.step_ms and row.step_ms.median }
+                  phase = row and row.phase, resumed = row and row.resumed, step_ms = median,
+                  example_ms = median and row.global_batch and median / row.global_batch,
+                  number = row and row.point + 1, placement = row and placement_text(row) }
 end
 
 -- One point of the sweep: its row, from the database or from a run.
