@@ -2,6 +2,7 @@
 #include "app/tui/sweep_table.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,17 @@ static const char *seconds_write(char *out, size_t size, double seconds)
     return out;
 }
 
+/* What is going on where no cell runs. */
+static const char *pause_text(const struct mgb_bench_sweep *sweep, bool sweeping)
+{
+    if (!sweep->done)
+        return sweeping ? "looking for cells that have ended" : "stopped; s goes on";
+    return sweep->ran > 0 ? "all cells have ended"
+                          : "all ended before: change the grid or the name";
+}
+
 static void progress_draw(struct tui_canvas *canvas, struct tui_rect area,
-                          const struct mgb_bench_sweep *sweep)
+                          const struct mgb_bench_sweep *sweep, bool sweeping)
 {
     char elapsed[32], left[32], right[120], title[100];
     int64_t done = sweep->done ? sweep->total : sweep->position - (*sweep->cell ? 1 : 0);
@@ -43,11 +53,13 @@ static void progress_draw(struct tui_canvas *canvas, struct tui_rect area,
     if (*sweep->cell)
         tui_print(canvas, area, 1, x, TUI_STRONG, "now %s", sweep->cell);
     else
-        tui_put(canvas, area, 1, x, TUI_DIM,
-                sweep->done ? "all cells have ended" : "stopped; s goes on");
+        tui_put(canvas, area, 1, x, TUI_DIM, pause_text(sweep, sweeping));
+    bool marked = false;
+    for (int i = 0; i < sweep->row_count; i++)
+        marked = marked || sweep->rows[i].best;
     if (*sweep->best)
-        tui_print(canvas, area, 2, 1, TUI_GOOD, "* %s%s",
-                  strncmp(sweep->best, "Fastest", 7) == 0 ? "" : "Fastest: ", sweep->best);
+        tui_print(canvas, area, 2, 1, marked ? TUI_GOOD : TUI_PLAIN, "%s %s", marked ? "*" : " ",
+                  sweep->best);
 }
 
 /* Columns: the sign, the values that vary, and the figures. */
@@ -119,7 +131,7 @@ void sweep_table_draw(struct tui_canvas *canvas, struct tui_rect area, struct tu
     tui_list_fit(list, sweep->row_count, rows->rows);
     if (area.rows < 1)
         return;
-    progress_draw(canvas, area, sweep);
+    progress_draw(canvas, area, sweep, scene->snapshot->state == MGB_BENCH_SWEEPING);
     struct tui_rect head = tui_rect_inside(tui_rect_row(area, SWEEP_TABLE_ABOVE - 1), 0, 3);
     int count = columns_make(columns, sweep);
     tui_table_fit(&table, columns, count, head.columns);
@@ -134,23 +146,77 @@ void sweep_table_draw(struct tui_canvas *canvas, struct tui_rect area, struct tu
         tui_put(canvas, *rows, 0, 1, TUI_DIM, "no cell has ended yet");
 }
 
+struct page {
+    char *text;
+    size_t size, used;
+};
+
+static void page_add(struct page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void page_add(struct page *page, const char *format, ...)
+{
+    va_list args;
+    if (page->used >= page->size)
+        return;
+    va_start(args, format);
+    int put = vsnprintf(page->text + page->used, page->size - page->used, format, args);
+    va_end(args);
+    page->used += put > 0 ? (size_t)put : 0;
+}
+
+static void figure_add(struct page *page, const char *name, double value, const char *of)
+{
+    char text[40];
+    page_add(page, "%-10s%s%s\n", name, isnan(value) ? "-" : tui_number(text, sizeof text, value),
+             isnan(value) ? "" : of);
+}
+
+/* "gpus=2 batch=32": an option a line. */
+static void placement_add(struct page *page, const char *words, bool ran)
+{
+    if (!*words)
+        return;
+    page_add(page, "\nplacement %s\n", ran ? "in effect" : "as asked for");
+    while (*words) {
+        size_t length = strcspn(words, " "), name = strcspn(words, "=");
+        if (name < length)
+            page_add(page, "  %-15.*s %.*s\n", (int)name, words, (int)(length - name - 1),
+                     words + name + 1);
+        words += length + (words[length] == ' ');
+    }
+}
+
+static void verdict_add(struct page *page, const struct mgb_bench_cell *cell)
+{
+    bool base = strcmp(cell->verdict, "base") == 0;
+    figure_add(page, "ratio", cell->ratio, base ? "" : " of the base's time an example");
+    page_add(page, "verdict   %s\n",
+             base             ? "base: the first cell that ran, the others are held against it"
+             : *cell->verdict ? cell->verdict
+                              : "none yet: all cells are judged together when the last has ended");
+    if (*cell->reason)
+        page_add(page, "          %s\n", cell->reason);
+}
+
 void sweep_table_detail(char *out, size_t size, const struct mgb_bench_sweep *sweep, int at)
 {
-    size_t used = 0;
-    char outcome[240];
+    char outcome[240], low[40], high[40], range[100] = "";
+    struct page page = {out, size, 0};
     if (size > 0)
         *out = '\0';
     if (at < 0 || at >= sweep->row_count)
         return;
     const struct mgb_bench_cell *cell = &sweep->rows[at];
-    for (int i = 0; i < sweep->column_count && i < MOST_VALUES && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s=%s\n", sweep->columns[i],
-                                 cell->values[i]);
+    for (int i = 0; i < sweep->column_count && i < MOST_VALUES; i++)
+        page_add(&page, "%s=%s\n", sweep->columns[i], cell->values[i]);
     outcome_write(outcome, sizeof outcome, cell);
-    if (used < size)
-        snprintf(
-            out + used, size - used,
-            "\nstep ms   %.6g  [%.6g, %.6g]\nratio     %.4g of the first cell's time an example\n"
-            "verdict   %s\noutcome   %s\n",
-            cell->step_ms, cell->low_ms, cell->high_ms, cell->ratio, cell->verdict, outcome);
+    if (!isnan(cell->low_ms))
+        snprintf(range, sizeof range, "  [%s, %s]", tui_number(low, sizeof low, cell->low_ms),
+                 tui_number(high, sizeof high, cell->high_ms));
+    page_add(&page, "\noutcome   %s\n", outcome);
+    figure_add(&page, "step ms", cell->step_ms, range);
+    figure_add(&page, "example", cell->example_ms, " ms");
+    verdict_add(&page, cell);
+    placement_add(&page, cell->placement, strcmp(cell->outcome, "ok") == 0);
 }

@@ -87,21 +87,6 @@ static void rows_choose(struct sweep_state *state, const struct tui_scene *scene
     tui_list_fit(&state->editor, state->shown_count, state->editor.fits);
 }
 
-/* What the bench has, where the option does not vary. */
-static void fixed_write(char *out, size_t size, const struct mgb_facts *facts, int option)
-{
-    const struct mgb_option *o = &mgb_placement_options()[option];
-    const struct mgb_facts_option *has = facts ? &facts->options[option] : NULL;
-    if (has && *has->asked)
-        snprintf(out, size, "%s", has->asked);
-    else if (has && *has->effective)
-        snprintf(out, size, "%s", has->effective);
-    else if (has)
-        snprintf(out, size, "n/a");
-    else
-        snprintf(out, size, "%s", *o->fallback ? o->fallback : "-");
-}
-
 static void row_draw(const struct sweep_state *state, struct tui_canvas *canvas,
                      struct tui_rect row, int which, const struct tui_scene *scene)
 {
@@ -111,7 +96,8 @@ static void row_draw(const struct sweep_state *state, struct tui_canvas *canvas,
     tui_put(canvas, row, 0, 1, TUI_MARKED, varies ? "+" : " ");
     tui_put(canvas, row, 0, NAME_AT, varies ? TUI_STRONG : TUI_PLAIN, row_name(which));
     if (option && !varies) {
-        fixed_write(text, sizeof text, scene->snapshot->facts, which - ROW_OPTIONS);
+        sweep_grid_fixed(text, sizeof text, &state->grid, scene->snapshot->facts,
+                         (enum mgb_option_id)(which - ROW_OPTIONS));
         tui_put(canvas, row, 0, VALUES_AT, TUI_DIM, text);
         return;
     }
@@ -124,7 +110,7 @@ static void row_draw(const struct sweep_state *state, struct tui_canvas *canvas,
 }
 
 static void title_draw(const struct sweep_state *state, struct tui_canvas *canvas,
-                       struct tui_rect area)
+                       struct tui_rect area, const struct tui_scene *scene)
 {
     char right[120];
     int64_t cells = sweep_grid_cells(&state->grid);
@@ -132,9 +118,10 @@ static void title_draw(const struct sweep_state *state, struct tui_canvas *canva
     if (cells == 0)
         snprintf(right, sizeof right, "nothing varies yet");
     else
-        snprintf(right, sizeof right, "%lld cell%s x %d repeat%s = %lld run%s of %d steps",
+        snprintf(right, sizeof right, "%lld cell%s x %d repeat%s = %lld run%s of %d steps%s",
                  (long long)cells, cells == 1 ? "" : "s", g->repeats, g->repeats == 1 ? "" : "s",
-                 (long long)cells * g->repeats, cells * g->repeats == 1 ? "" : "s", g->steps);
+                 (long long)cells * g->repeats, cells * g->repeats == 1 ? "" : "s", g->steps,
+                 sweep_time_write((char[40]){0}, 40, g, scene->snapshot));
     tui_rule(canvas, area, 0, "GRID", right);
 }
 
@@ -145,7 +132,7 @@ static void editor_draw(struct sweep_state *state, struct tui_canvas *canvas, st
     rows.rows -= rows.rows > 1; /* the help of the row in hand */
     state->editor_rows = rows;
     tui_list_fit(&state->editor, state->shown_count, rows.rows);
-    title_draw(state, canvas, area);
+    title_draw(state, canvas, area, scene);
     for (int y = 0; y < rows.rows && state->editor.top + y < state->shown_count; y++) {
         struct tui_rect row = tui_rect_row(rows, y);
         row_draw(state, canvas, row, state->shown[state->editor.top + y], scene);
@@ -230,6 +217,18 @@ static void row_answer(void *context, struct tui_desk *desk, const char *text)
         desk->say(desk, MGB_LINE_FAULT, "a sweep's name has 1 to 63 characters");
 }
 
+/* "cpu_merge (false, true), values with commas: ": what may be typed is there, and all of it where nothing varies yet. */
+static void question_write(char *out, size_t size, char initial[SWEEP_VALUES],
+                           enum mgb_option_id option)
+{
+    char choices[SWEEP_VALUES];
+    sweep_grid_choices(choices, sizeof choices, option);
+    snprintf(out, size, *choices ? "%s (%s), values with commas: " : "%s%s, values with commas: ",
+             mgb_placement_options()[option].name, choices);
+    if (!*initial)
+        strcpy(initial, choices);
+}
+
 static void row_edit(struct sweep_state *state, struct tui_desk *desk)
 {
     char question[120], initial[SWEEP_VALUES];
@@ -238,28 +237,61 @@ static void row_edit(struct sweep_state *state, struct tui_desk *desk)
         return;
     state->editing = row;
     row_text(initial, sizeof initial, state, row);
-    snprintf(question, sizeof question,
-             row < ROW_OPTIONS ? "%s: " : "%s, values with commas: ", row_name(row));
+    if (row < ROW_OPTIONS)
+        snprintf(question, sizeof question, "%s: ", row_name(row));
+    else
+        question_write(question, sizeof question, initial, (enum mgb_option_id)(row - ROW_OPTIONS));
     desk->prompt(desk, question, initial, row_answer, state);
 }
 
-static void start(struct sweep_state *state, const struct tui_scene *scene, struct tui_desk *desk)
+/* The grid is as it was when the question was asked: nothing else has the keys. */
+static void start_now(struct sweep_state *state, struct tui_desk *desk)
 {
     char *text;
-    if (scene->snapshot->state == MGB_BENCH_SWEEPING) {
-        desk->say(desk, MGB_LINE_WARNING, "a sweep runs already; Ctrl-C stops it");
-    } else if (sweep_grid_write(&text, &state->grid) != MGB_OK) {
+    if (sweep_grid_write(&text, &state->grid) != MGB_OK) {
         desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
-    } else {
-        desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SWEEP, .text = text});
-        free(text);
+        return;
     }
+    desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SWEEP, .text = text});
+    free(text);
+}
+
+static void start_answer(void *context, struct tui_desk *desk, const char *text)
+{
+    if (text)
+        start_now(context, desk);
+}
+
+/* A run that is open gives its devices to the sweep. */
+static void start(struct sweep_state *state, const struct tui_scene *scene, struct tui_desk *desk)
+{
+    const struct mgb_snapshot *s = scene->snapshot;
+    char question[120], run[40] = "the run";
+    char *text;
+    if (s->state == MGB_BENCH_SWEEPING) {
+        desk->say(desk, MGB_LINE_WARNING, "a sweep runs already; Ctrl-C stops it");
+        return;
+    }
+    if (s->state == MGB_BENCH_EMPTY || s->state == MGB_BENCH_READY) {
+        start_now(state, desk);
+        return;
+    }
+    if (sweep_grid_write(&text, &state->grid) != MGB_OK) { /* nothing to ask about */
+        desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
+        return;
+    }
+    free(text);
+    if (s->now.run_id)
+        snprintf(run, sizeof run, "run %lld", (long long)s->now.run_id);
+    snprintf(question, sizeof question, "end %s, after %lld step%s, for the sweep? y/N", run,
+             (long long)s->step, s->step == 1 ? "" : "s");
+    desk->confirm(desk, question, start_answer, state);
 }
 
 static void cell_show(const struct sweep_state *state, const struct mgb_bench_sweep *sweep,
                       struct tui_desk *desk)
 {
-    char text[1200];
+    char text[3000];
     sweep_table_detail(text, sizeof text, sweep, state->table.at);
     if (*text)
         desk->show(desk, "a cell of the sweep", text);
@@ -300,55 +332,19 @@ static void sweep_click(void *private, int y, int x, int wheel, const struct tui
         tui_list_click(&state->editor, state->editor_rows, y, x, wheel);
 }
 
-/* The grid is one setting, "gpus=1, 2; batch=32, 64", so that what does not vary any more is gone from it. */
 static void sweep_save(void *private, void (*put)(void *, const char *, const char *),
                        void *context)
 {
     struct sweep_state *state = private;
-    char text[256] = "", figure[24];
-    size_t used = 0;
+    char text[256], figure[24];
     grid_begin(state);
     put(context, "name", state->grid.name);
     snprintf(figure, sizeof figure, "%d", state->grid.steps);
     put(context, "steps", figure);
     snprintf(figure, sizeof figure, "%d", state->grid.repeats);
     put(context, "repeats", figure);
-    for (int i = 0; i < MGB_OPTION_COUNT; i++) {
-        const char *name = mgb_placement_options()[i].name, *values = state->grid.values[i];
-        if (*values && used + strlen(name) + strlen(values) + 4 < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", used ? "; " : "",
-                                     name, values);
-    }
+    sweep_grid_save(text, sizeof text, &state->grid);
     put(context, "grid", text);
-}
-
-/* "name=values" of the list at *list, which becomes the rest; false: it is none. */
-static bool values_load(struct sweep_grid *grid, const char **list)
-{
-    char part[256];
-    const char *at = *list + strspn(*list, " ");
-    size_t length = strcspn(at, ";");
-    *list = at + length + (at[length] == ';');
-    snprintf(part, sizeof part, "%.*s", (int)length, at);
-    char *values = strchr(part, '=');
-    if (!values)
-        return false;
-    *values++ = '\0';
-    const struct mgb_option *option = mgb_placement_find_option(part);
-    if (!option || strlen(values) >= SWEEP_VALUES ||
-        sweep_grid_check(NULL, option->id, values) != MGB_OK)
-        return false;
-    strcpy(grid->values[option->id], values);
-    return true;
-}
-
-static bool grid_load(struct sweep_grid *grid, const char *list)
-{
-    bool good = true;
-    memset(grid->values, 0, sizeof grid->values);
-    while (*list)
-        good &= values_load(grid, &list);
-    return good;
 }
 
 static bool sweep_load(void *private, const char *name, const char *value)
@@ -359,7 +355,7 @@ static bool sweep_load(void *private, const char *name, const char *value)
     if (strcmp(name, "repeats") == 0)
         return number_read(&state->grid.repeats, value, SWEEP_MOST_REPEATS);
     if (strcmp(name, "grid") == 0)
-        return grid_load(&state->grid, value);
+        return sweep_grid_load(&state->grid, value);
     if (strcmp(name, "name") != 0 || !*value || strlen(value) >= sizeof state->grid.name)
         return false;
     strcpy(state->grid.name, value);

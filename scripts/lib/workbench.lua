@@ -237,11 +237,12 @@ local function shown(value)
   return tostring(value)
 end
 
+-- Gives back the first of what it gives, as text.
 function w.eval(text)
-  local run = load("return " .. text, "=command", "t", shell)
+  local run, unfinished = load("return " .. text, "=command", "t", shell)
   local message
   if not run then run, message = load(text, "=command", "t", shell) end
-  if not run then error(message, 0) end
+  if not run then error(unfinished:find("<eof>", 1, true) and unfinished or message, 0) end
   rawset(shell, "s", nil)
   local results = table.pack(run())
   if rawget(shell, "s") ~= nil then
@@ -251,6 +252,7 @@ function w.eval(text)
   for i = 1, results.n do
     if results.n > 1 or results[i] ~= nil then host.output(shown(results[i])) end
   end
+  if results.n > 0 then return shown(results[1]) end
 end
 
 -- Two placements, in words "a:name=value" and "b:name=value": equal ("true"), steps, in words.
@@ -264,34 +266,70 @@ function w.verify(steps, ...)
   return verdict.equal, verdict.steps, verdict
 end
 
--- Runs a sweep; what its options leave out is as in the spec. Gives back a line a point (label, step ms, low, high, ratio to
--- the first point's time an example, verdict, outcome; with tabs between), and the answer in words.
-function w.sweep(text)
+-- Options that stand for each other or contradict each other: the one that a sweep has takes the place of the bench's.
+local twins = { batch = "global_batch", global_batch = "batch", cpu_relocation = "weights_at", weights_at = "cpu_relocation",
+                cpu_merge = "merge_at", merge_at = "cpu_merge" }
+local strategies = { "outputs", "gradients", "allreduce", "independent" }
+
+-- Whether an option of the bench means something in all cells of a sweep; where strategies vary, each cell parks its own.
+local function is_common(name, options, grid, place, strategy)
+  if grid.strategy then return true end
+  if not (options.strategy or place.strategy) and (grid.like or options.like) then
+    for _, one in ipairs(strategies) do
+      if not host.option_in_effect(name, one) then return false end
+    end
+    return true
+  end
+  return host.option_in_effect(name, options.strategy or strategy)
+end
+
+-- Gives the sweep what the bench has and the sweep does not say: model, data and the rest, and every placement option that was
+-- asked for. `strategy`: the one in force.
+local function bench_add(options, strategy, words)
+  local grid, place, left = type(options.grid) == "table" and options.grid or {}, place_read(words), {}
+  local own = {}
+  for _, of in ipairs{ options, grid } do
+    for name in pairs(of) do own[name] = true end
+  end
+  for name, value in pairs(options_of(spec)) do
+    if not own[name] then options[name] = value end
+  end
+  for _, name in ipairs(host.placement_options) do
+    local value, twin = place[name], twins[name]
+    if value ~= nil and not own[name] and is_common(name, options, grid, place, strategy) then
+      if own[twin] then
+        left[#left + 1] = ("%s=%s (%s %s)"):format(name, host.point_value(value), twin, grid[twin] ~= nil and "varies" or "is given")
+      else
+        options[name] = value
+      end
+    end
+  end
+  if #left > 0 then host.output("sweep: of the bench left out: " .. table.concat(left, ", ")) end
+end
+
+local function field(value) return (tostring(value or ""):gsub("[\t\n]", " ")) end
+
+-- Runs a sweep; what its options leave out is as on the bench, whose placement is in words and its strategy in force. Gives
+-- back a line a point in grid order (label, step ms, low, high, ratio to the base's time an example, verdict, outcome, reason;
+-- with tabs between), the answer in words, the label of the fastest point, and the answer in few words. The base is the first
+-- point that ran.
+function w.sweep(text, strategy, ...)
   local read, message = load("return " .. text, "=sweep", "t", shell)
   if not read then error(message, 0) end
   local options = read()
   if type(options) ~= "table" then host.fail("sweep: a table of options expected, as { name = \"x\", grid = { gpus = {1, 2} } }") end
-  if spec and spec.model then
-    local grid, other = options.grid or {}, { batch = "global_batch", global_batch = "batch" } -- these exclude each other
-    local function given(name) return name and (options[name] ~= nil or grid[name] ~= nil) end
-    for name, value in pairs(options_of(spec)) do
-      if not given(name) and not given(other[name]) then options[name] = value end
-    end
-  end
+  if spec and spec.model then bench_add(options, strategy, { ... }) end
   if options.name == nil then options.name = "workbench" end
   local rows = mgb.sweep(options)
-  local lines, seen, first = {}, {}, nil
+  local lines, seen, against = {}, {}, host.rows_against_first(rows)
   for _, row in ipairs(rows) do
     if not seen[row.point] then
       seen[row.point] = true
-      local over = row.over
-      local ms = over and over.step_ms or row.step_ms and row.step_ms.median
-      local ci = row.step_ms and row.step_ms.ci95 or {}
-      local example = ms and row.global_batch and ms / row.global_batch
-      first = first or example
-      lines[#lines + 1] = table.concat({ row.label, tostring(ms or ""), tostring(over and over.step_ms_low or ci[1] or ""),
-        tostring(over and over.step_ms_high or ci[2] or ""), tostring(example and first and example / first or ""),
-        row.verdict or "", row.outcome or "" }, "\t")
+      local one = against[row.point] or {}
+      local judged = one.judged or {}
+      lines[#lines + 1] = table.concat({ row.label, field(judged.step_ms or row.step_ms and row.step_ms.median), field(judged.low_ms),
+        field(judged.high_ms), field(one.base and 1 or judged.ratio), one.base and "base" or judged.verdict or "",
+        row.outcome or "", field(judged.reason or judged.odd) }, "\t")
     end
   end
   return table.concat(lines, "\n"), host.rows_rank(rows)

@@ -91,12 +91,18 @@ struct mgb_bench_sweep {
     int64_t position, total;  /* of cells, from 1 */
     double elapsed_s, left_s; /* NaN: not to be told yet */
     bool done;
-    char best[200];              /* which was the fastest and whether by more than noise; "" */
+    int64_t ran;    /* cells that were run now; the others had ended before */
+    char best[200]; /* "Fastest so far: ...": the row that is marked, by time an example; "" */
     int column_count, row_count; /* columns: the settings that vary */
     char columns[8][24];
     struct mgb_bench_cell {
-        char values[8][24], outcome[12], verdict[16], message[160];
-        double step_ms, low_ms, high_ms, ratio; /* ratio: to the first cell, of time an example */
+        char values[8][24], outcome[12], message[160];
+        char verdict[16], reason[240]; /* against the base, which is "base"; why there is none */
+        char placement[600];           /* "gpus=2 batch=32 ...": in effect, or as asked */
+        int64_t number;                /* in grid order, from 1: rows are in it */
+        int repetitions;               /* that ran to their end */
+        double step_ms, low_ms, high_ms;
+        double example_ms, ratio; /* time an example, also to that of the base */
         bool resumed, best;
     } * rows; /* owned */
 };

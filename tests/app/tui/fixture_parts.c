@@ -185,7 +185,8 @@ void fixture_sweep_fill(struct fixture *f)
     s->column_count = 2, s->row_count = FIXTURE_CELLS, s->rows = f->cells;
     snprintf(s->columns[0], sizeof s->columns[0], "gpus");
     snprintf(s->columns[1], sizeof s->columns[1], "cpu_relocation");
-    snprintf(s->best, sizeof s->best, "gpus=4 cpu_relocation=false, by more than noise");
+    snprintf(s->best, sizeof s->best,
+             "Fastest so far: gpus=4 cpu_relocation=false, 1.871 ms an example");
     for (int i = 0; i < FIXTURE_CELLS; i++) {
         struct mgb_bench_cell *c = &f->cells[i];
         for (int k = 0; k < 2; k++)
@@ -193,13 +194,21 @@ void fixture_sweep_fill(struct fixture *f)
         bool oom = i == 3;
         snprintf(c->outcome, sizeof c->outcome, "%s", oom ? "oom" : "ok");
         snprintf(c->verdict, sizeof c->verdict, "%s",
-                 oom || i == 0 ? ""
-                 : i == 1      ? "same"
-                               : "faster");
+                 oom      ? ""
+                 : i == 0 ? "base"
+                 : i == 1 ? "same"
+                 : i == 5 ? "refused"
+                          : "faster");
+        if (i == 5)
+            snprintf(c->reason, sizeof c->reason, "refused: repetition 2 never became steady");
+        snprintf(c->placement, sizeof c->placement, "gpus=%s batch=32 strategy=outputs",
+                 values[i][0]);
+        c->number = i + 1, c->repetitions = !oom;
         if (oom)
             snprintf(c->message, sizeof c->message, "/gpu:0 needs 17.1 GiB, 15.9 GiB are free");
         c->step_ms = oom ? NAN : 223 + 4 * i, c->low_ms = c->step_ms - 1,
         c->high_ms = c->step_ms + 1;
+        c->example_ms = c->step_ms / 128;
         c->ratio = oom ? NAN : i == 0 ? 1 : 1 / (double)(1 + i / 2) + .01 * (i % 2);
         c->resumed = i == 1, c->best = i == 4;
     }

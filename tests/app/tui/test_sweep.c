@@ -147,6 +147,7 @@ static struct screen view_make(bool with_sweep)
     if (!with_sweep) {
         mgb_shared_drop(s.fixture->snapshot.sweep);
         s.fixture->snapshot.sweep = NULL;
+        s.fixture->snapshot.state = MGB_BENCH_READY;
     }
     fixture_scene(&s.scene, s.fixture);
     return s;
@@ -218,6 +219,79 @@ static void a_grid_is_edited_counted_and_started(void **state)
     view_free(&s);
 }
 
+static void a_run_that_is_open_is_not_ended_unasked(void **state)
+{
+    (void)state;
+    struct screen s = view_make(false);
+    fixture_desk_init(&s.desk);
+    s.fixture->snapshot.state = MGB_BENCH_RUNNING;
+    s.fixture->snapshot.step = 214;
+    act(&s, TUI_ACT_START_SWEEP);
+    assert_int_equal(s.desk.confirmed, 0); /* nothing varies */
+    edit(&s, "gpus", "1, 2");
+    act(&s, TUI_ACT_START_SWEEP);
+    assert_int_equal(s.desk.confirmed, 1);
+    assert_string_equal(s.desk.question, "end run 412, after 214 steps, for the sweep? y/N");
+    fixture_desk_answer(&s.desk, NULL);
+    assert_int_equal(s.desk.asked, 0);
+    act(&s, TUI_ACT_START_SWEEP);
+    fixture_desk_answer(&s.desk, "y");
+    assert_int_equal(s.desk.asked, 1);
+    assert_non_null(strstr(s.desk.wish_text, "gpus = {1, 2}"));
+    view_free(&s);
+}
+
+static void what_may_be_typed_is_offered(void **state)
+{
+    (void)state;
+    struct screen s = view_make(false);
+    fixture_desk_init(&s.desk);
+    edit(&s, "cpu_merge", NULL);
+    assert_string_equal(s.desk.question, "cpu_merge (false, true), values with commas: ");
+    assert_string_equal(s.desk.initial, "false, true");
+    edit(&s, "strategy", "outputs, gradients");
+    assert_string_equal(s.desk.initial, "outputs, gradients, allreduce, independent");
+    edit(&s, "strategy", NULL);
+    assert_string_equal(s.desk.initial, "outputs, gradients");
+    edit(&s, "gpus", NULL);
+    assert_string_equal(s.desk.initial, "");
+    view_free(&s);
+}
+
+/* The row of the grid has these words. */
+static void row_shows(struct screen *s, const char *name, const char *words)
+{
+    s->scene.filter = name;
+    shows(s, words);
+    s->scene.filter = "";
+}
+
+static void rows_that_do_not_vary_say_what_is_in_force(void **state)
+{
+    (void)state;
+    struct screen s = view_make(false);
+    struct mgb_facts_option *of = s.fixture->facts.options;
+    fixture_desk_init(&s.desk);
+    strcpy(of[MGB_OPTION_WEIGHTS_AT].asked, "/gpu:1");
+    strcpy(of[MGB_OPTION_WEIGHTS_AT].effective, "/gpu:1");
+    strcpy(of[MGB_OPTION_BATCH].asked, "32");
+    strcpy(of[MGB_OPTION_BATCH].effective, "32");
+    strcpy(of[MGB_OPTION_GLOBAL_BATCH].asked, "");
+    strcpy(of[MGB_OPTION_GLOBAL_BATCH].effective, "128");
+    s.fixture->facts.batch_mode = MGB_BATCH_PER_GPU;
+    strcpy(of[MGB_OPTION_BUCKET_MIB].asked, "25");
+    of[MGB_OPTION_BUCKET_MIB].effective[0] = '\0';
+    row_shows(&s, "weights_at", "weights_at      /gpu:1\n");
+    row_shows(&s, "global_batch", "n/a: follows from batch (on the bench 128)");
+    row_shows(&s, "bucket_mib", "bucket_mib      n/a\n");
+    edit(&s, "cpu_relocation", "true, false");
+    row_shows(&s, "weights_at", "left out: cpu_relocation varies (on the bench /gpu:1)");
+    edit(&s, "global_batch", "64, 128");
+    s.scene.filter = "batch";
+    shows(&s, "n/a: follows from global_batch");
+    view_free(&s);
+}
+
 static void a_wrong_value_leaves_the_old_ones(void **state)
 {
     (void)state;
@@ -245,11 +319,13 @@ static void a_sweep_that_runs_shows_how_far_it_is(void **state)
     shows(&s, "scaling: 6 of 8");
     shows(&s, "2:11, 52 s left");
     shows(&s, "now gpus=4 cpu_relocation=true");
-    shows(&s, "* Fastest: gpus=4 cpu_relocation=false, by more than noise");
+    shows(&s, "* Fastest so far: gpus=4 cpu_relocation=false, 1.871 ms an example");
+    shows(&s, "base ");
+    shows(&s, "refused ");
     shows(&s, "out of memory: /gpu:0 needs");
     shows(&s, "same       before");
     char *text = drawn(&s, 20, 80);
-    const char *row = strstr(text, "Fastest:");
+    const char *row = strstr(text, "Fastest so far:");
     assert_non_null(row);
     row = strchr(row, '*'); /* that of the table */
     assert_non_null(row);
@@ -259,9 +335,16 @@ static void a_sweep_that_runs_shows_how_far_it_is(void **state)
     act(&s, TUI_ACT_START_SWEEP);
     assert_int_equal(s.desk.asked, 0);
     assert_non_null(strstr(s.desk.said_text, "Ctrl-C"));
-    s.fixture->sweep.done = true;
     s.fixture->sweep.cell[0] = '\0';
+    shows(&s, "looking for cells that have ended");
+    s.fixture->snapshot.state = MGB_BENCH_READY;
+    shows(&s, "stopped; s goes on");
+    s.fixture->sweep.done = true;
+    s.fixture->sweep.ran = 6;
     shows(&s, "done in 2:11");
+    shows(&s, "all cells have ended");
+    s.fixture->sweep.ran = 0;
+    shows(&s, "all ended before: change the grid or the name");
     view_free(&s);
 }
 
@@ -279,6 +362,11 @@ static void right_goes_to_the_cells_and_enter_shows_one(void **state)
     assert_int_equal(s.desk.shown, 1);
     assert_non_null(strstr(s.desk.shown_text, "gpus=2"));
     assert_non_null(strstr(s.desk.shown_text, "out of memory"));
+    act(&s, TUI_ACT_LAST);
+    act(&s, TUI_ACT_OPEN);
+    assert_non_null(
+        strstr(s.desk.shown_text, "verdict   refused\n          refused: repetition 2"));
+    assert_non_null(strstr(s.desk.shown_text, "placement in effect\n  gpus            4\n"));
     act(&s, TUI_ACT_LEFT);
     act(&s, TUI_ACT_OPEN);
     assert_int_equal(s.desk.prompted, 1);
@@ -365,6 +453,9 @@ int main(void)
         cmocka_unit_test(a_value_that_cannot_be_is_told),
         cmocka_unit_test(a_grid_that_is_none_is_refused_with_the_reason),
         cmocka_unit_test(a_grid_is_edited_counted_and_started),
+        cmocka_unit_test(a_run_that_is_open_is_not_ended_unasked),
+        cmocka_unit_test(what_may_be_typed_is_offered),
+        cmocka_unit_test(rows_that_do_not_vary_say_what_is_in_force),
         cmocka_unit_test(a_wrong_value_leaves_the_old_ones),
         cmocka_unit_test(a_sweep_that_runs_shows_how_far_it_is),
         cmocka_unit_test(right_goes_to_the_cells_and_enter_shows_one),
