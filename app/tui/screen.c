@@ -164,6 +164,7 @@ static bool workbench_look(struct tui_screen *screen)
     const struct mgb_snapshot *fresh = mgb_workbench_look(screen->options.workbench, &pending);
     bool changed = memcmp(&pending, &screen->pending, sizeof pending) != 0;
     screen->pending = pending;
+    changed = screen_models_follow(screen) || changed;
     return (fresh && snapshot_take(screen, fresh)) || changed;
 }
 

@@ -2,7 +2,6 @@
 #include "app/tui/screen_private.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const int64_t twice_ns = INT64_C(2000000000);
@@ -49,21 +48,6 @@ static void run_or_pause(struct tui_screen *screen)
     }
 }
 
-static void model_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    (void)context;
-    if (text && *text)
-        ask(desk, MGB_WISH_MODEL, text);
-}
-
-static void model_chosen(void *context, struct tui_desk *desk, const char *text)
-{
-    if (text && *text == '\0')
-        desk->prompt(desk, "model, or a file, and options: ", "", model_answer, context);
-    else
-        model_answer(context, desk, text);
-}
-
 static void data_answer(void *context, struct tui_desk *desk, const char *text)
 {
     (void)context;
@@ -100,34 +84,6 @@ static void record(struct tui_screen *screen)
     snprintf(path, sizeof path, "%s%ssession.lua", folder,
              *folder && folder[strlen(folder) - 1] != '/' ? "/" : "");
     screen->desk.prompt(&screen->desk, "write the session to: ", path, record_answer, NULL);
-}
-
-static void models_choose(struct tui_screen *screen)
-{
-    enum { MOST = 200 };
-    struct tui_choice *choices = calloc(MOST + 1, sizeof *choices);
-    int count = 0, chosen = 0;
-    if (!screen->models && screen->options.workbench)
-        screen->models = mgb_workbench_models(screen->options.workbench);
-    if (!choices) {
-        screen_say(screen, MGB_LINE_FAULT, "no memory for a menu");
-        return;
-    }
-    const struct mgb_facts *facts = screen->snapshot->facts;
-    for (const char *at = screen->models; at && *at && count < MOST;) {
-        size_t length = strcspn(at, "\n");
-        struct tui_choice *choice = &choices[count];
-        snprintf(choice->label, sizeof choice->label, "%.*s", (int)length, at);
-        snprintf(choice->value, sizeof choice->value, "%.*s", (int)length, at);
-        if (facts && strcmp(choice->label, facts->model) == 0)
-            chosen = count;
-        count++;
-        at += length + (at[length] == '\n');
-    }
-    strcpy(choices[count].label, "other...");
-    strcpy(choices[count++].note, "a file, or a name with options, as resnet depth=50");
-    screen->desk.menu(&screen->desk, "MODEL", choices, count, chosen, model_chosen, NULL);
-    free(choices);
 }
 
 static void backends_choose(struct tui_screen *screen)
@@ -256,7 +212,7 @@ static const struct {
     {TUI_ACT_RUN, run_or_pause},
     {TUI_ACT_VERIFY, verify},
     {TUI_ACT_TRACE, trace},
-    {TUI_ACT_CHOOSE_MODEL, models_choose},
+    {TUI_ACT_CHOOSE_MODEL, screen_models_choose},
     {TUI_ACT_CHOOSE_DATA, data_choose},
     {TUI_ACT_CHOOSE_BACKEND, backends_choose},
     {TUI_ACT_RECORD, record},

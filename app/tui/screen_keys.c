@@ -2,6 +2,7 @@
 #include "app/tui/screen_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Answers may open the next prompt or menu: nothing of the one that ended is looked at after the call. */
@@ -33,11 +34,13 @@ static void filter_tell(struct tui_screen *screen, const char *text)
 static int complete(void *context, const char *line, char (*out)[160], int most, size_t *from)
 {
     struct tui_screen *screen = context;
-    if (!screen->models && screen->options.workbench)
-        screen->models = mgb_workbench_models(screen->options.workbench);
+    struct mgb_workbench *workbench = screen->options.workbench;
+    char *models = workbench ? mgb_workbench_models(workbench, true) : NULL;
     struct tui_completions completions = {&screen->options.commands, screen->snapshot->facts,
-                                          screen->models};
-    return tui_command_complete(&completions, line, out, most, from);
+                                          models};
+    int count = tui_command_complete(&completions, line, out, most, from);
+    free(models);
+    return count;
 }
 
 static void prompt_key(struct tui_screen *screen, int key)

@@ -35,7 +35,7 @@ struct screen_confirm {
 struct tui_screen {
     struct tui_screen_options options;
     struct tui_desk desk;
-    char *record_dir, *models; /* owned; NULL: none, not asked for yet */
+    char *record_dir, *models; /* owned; models: those of the menu, NULL: none */
     struct screen_view views[SCREEN_VIEWS];
     int at, from; /* from: where help and output lead back to */
 
@@ -80,6 +80,9 @@ void screen_act(struct tui_screen *screen, enum tui_action action);
 /* screen_actions.c: what an action does where the view has nothing of its own for it. */
 void screen_act_default(struct tui_screen *screen, enum tui_action action);
 bool screen_changes(enum tui_action action); /* which --readonly refuses */
+/* screen_models.c: the menu of models; while it is open, those that there are meanwhile. */
+void screen_models_choose(struct tui_screen *screen);
+bool screen_models_follow(struct tui_screen *screen); /* true: there are others now */
 /* screen_settings.c */
 void screen_layout_save(struct tui_screen *screen);
 

@@ -24,6 +24,9 @@ void mgb_bench_piece(struct mgb_workbench *bench);
 void mgb_bench_prepare(struct mgb_workbench *bench);
 void mgb_bench_start(struct mgb_workbench *bench);
 
+/* models.c: looks at them again, where somebody has asked for them. */
+void mgb_bench_models(struct mgb_workbench *bench);
+
 /* placing.c */
 void mgb_bench_place(struct mgb_workbench *bench, struct mgb_queued *wishes);
 

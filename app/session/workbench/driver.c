@@ -129,6 +129,7 @@ static bool turn(struct mgb_workbench *bench)
         mgb_bench_publish(bench);
         return true;
     }
+    mgb_bench_models(bench);
     bool running = bench->state == MGB_BENCH_RUNNING;
     if (running)
         mgb_bench_piece(bench);

@@ -31,6 +31,8 @@ struct mgb_workbench {
     int undo_count;
     const struct mgb_snapshot *snapshot;
     struct mgb_placement in_force; /* a copy for who asks */
+    char *models;    /* as they were last looked at */
+    bool models_due; /* they are to be looked at again */
     bool log_incomplete;
     char log_message[256];
 

@@ -120,6 +120,7 @@ static enum mgb_status parts_make(struct mgb_workbench *bench)
         !copy(&bench->machine, options->machine) ||
         !copy(&bench->output_dir, options->output_dir) || !(bench->draft = mgb_snapshot_make()))
         return mgb_fail(MGB_NO_MEMORY, "starting the workbench: memory is exhausted");
+    bench->models = mgb_models_list(options->lua_path, options->lua_path_count);
     mgb_placement_init(&bench->asked);
     bench->opening = MGB_OPEN_OTHER;
     bench->history_steps = -1;
@@ -142,6 +143,7 @@ static void rest_free(struct mgb_workbench *bench)
     mgb_statements_free(bench->statements);
     mgb_shared_drop(bench->draft);
     mgb_shared_drop(bench->snapshot);
+    free(bench->models);
     free(bench->model);
     free(bench->backend);
     free(bench->machine);
@@ -272,9 +274,4 @@ bool mgb_workbench_log_complete(struct mgb_workbench *bench, char *message, size
     snprintf(message, size, "%s", bench->log_message);
     pthread_mutex_unlock(&bench->lock);
     return complete;
-}
-
-char *mgb_workbench_models(struct mgb_workbench *bench)
-{
-    return mgb_models_list(bench->options.lua_path, bench->options.lua_path_count);
 }

@@ -100,8 +100,9 @@ const struct mgb_snapshot *mgb_workbench_look(struct mgb_workbench *workbench,
 /* False when something was not recorded; `message` says why. After the thread is idle or gone. */
 bool mgb_workbench_log_complete(struct mgb_workbench *workbench, char *message, size_t size);
 
-/* Names of the models there are, one a line, sorted; to be freed. NULL: no memory. */
-char *mgb_workbench_models(struct mgb_workbench *workbench);
+/* Names of the models there are, one a line, sorted; to be freed. NULL: no memory. As they were last looked at, which is
+ * never done here; `again`: the workbench looks once more when it can, and tells `changed` where they are others now. */
+char *mgb_workbench_models(struct mgb_workbench *workbench, bool again);
 
 /* toggle.c: the value after (before) the one in force, as mgb_placement_set takes it; false: there is none, `reason` says
  * why ("n/a under allreduce", "this machine has 2 GPUs"). Pure. */

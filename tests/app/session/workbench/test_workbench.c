@@ -319,7 +319,7 @@ static void models_are_listed(void **state)
 {
     struct bench bench;
     bench_open(&bench, *state);
-    char *models = mgb_workbench_models(bench.at);
+    char *models = mgb_workbench_models(bench.at, false);
     assert_non_null(models);
     assert_non_null(strstr(models, "mlp\n"));
     free(models);
