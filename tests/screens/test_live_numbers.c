@@ -221,6 +221,7 @@ static void check_devices(struct program *p, struct terminal *t, int id)
 {
     terminal_press(t, "2");
     terminal_await(t, "DEVICES");
+    live_rest(t);
     static const char *const devices[] = {"cpu:0", "gpu:0", "gpu:1"};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         char label[40];
@@ -251,6 +252,7 @@ static void check_variables(struct program *p, struct terminal *t, int id)
     char text[80];
     terminal_press(t, "3");
     terminal_await(t, "VARIABLES");
+    live_rest(t);
     snprintf(text, sizeof text, "%.0f stored, %s",
              database_number(p, "SELECT count(*) FROM variable WHERE segment_id = %d", id),
              bytes_text(
@@ -371,6 +373,7 @@ static void after_twenty_toggles_every_number_equals_sql(void **state)
     check_bench(p, t, before, now, warm);
     terminal_resize(t, 50, 160);
     terminal_await(t, "timed+warm");
+    live_rest(t);
     check_bench(p, t, before, now, warm);
     check_more(p, t, before, now, warm);
     see(&seen, t);
