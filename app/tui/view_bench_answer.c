@@ -243,7 +243,7 @@ static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const str
         tui_put(canvas, row, 0, x + 1, TUI_DIM, a->reason);
 }
 
-/* More than ideal is doubted: the one-GPU run had other threads or a bad moment, or caches help. */
+/* A base of few steps or other threads is doubted, and so is more than ideal: a bad moment, or caches help. */
 static void speedup_draw(struct tui_canvas *canvas, struct tui_rect row,
                          const struct mgb_snapshot *s, bool room)
 {
@@ -254,9 +254,10 @@ static void speedup_draw(struct tui_canvas *canvas, struct tui_rect row,
     }
     int x = tui_put(canvas, row, 0, 0, TUI_PLAIN, "vs 1 GPU ");
     bool weak = !s->facts || s->facts->batch_mode == MGB_BATCH_PER_GPU;
+    bool doubtful = a->doubtful || a->efficiency > 1.05;
     if (a->there && !isnan(a->speedup))
         tui_print(canvas, row, 0, x, TUI_PLAIN, "%.2fx  eff %.0f%%%s (%s)", a->speedup,
-                  a->efficiency * 100, a->efficiency > 1.05 ? "?" : "", weak ? "weak" : "strong");
+                  a->efficiency * 100, doubtful ? "?" : "", weak ? "weak" : "strong");
     else
         tui_print(canvas, row, 0, x, TUI_DIM, "-  %s", a->there ? a->scaling : "");
 }

@@ -77,6 +77,8 @@ struct mgb_bench_answer { /* is the newest segment faster than the one before? *
     int now_count, before_count; /* segments of this run with either placement: repetitions */
     double speedup, efficiency;  /* against the stored one-GPU segment; NaN: none is known */
     char scaling[80];            /* "weak, against run 12", or why there is none */
+    bool
+        doubtful; /* that one has few steps, is not steady, or had other threads: `scaling` says so */
 };
 
 struct mgb_bench_verified {
@@ -97,7 +99,7 @@ struct mgb_bench_sweep {
     char columns[8][24];
     struct mgb_bench_cell {
         char values[8][24], outcome[12], message[160];
-        char verdict[16], reason[240]; /* against the base, which is "base"; why there is none */
+        char verdict[16], reason[400]; /* against the base, which is "base"; why there is none */
         char placement[600];           /* "gpus=2 batch=32 ...": in effect, or as asked */
         int64_t number;                /* in grid order, from 1: rows are in it */
         int repetitions;               /* that ran to their end */

@@ -10,14 +10,15 @@
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
                                    int64_t run, int64_t now, int64_t before);
 
-/* What `of` is scaled against, found once a segment: the baseline that view scaling would take. */
+/* What `of` is scaled against, found once a segment: of the baselines that view scaling knows rather one of enough steps. */
 struct mgb_judged_base {
     int64_t of; /* 0: nothing was looked for */
     bool found, strong;
     int64_t run, gpus, batch, global_batch; /* batch: what the baseline's global batch must be */
     bool based;
-    int64_t base_run, base_number, base_threads, threads;
-    double step_ns; /* of the baseline */
+    int64_t base_run, base_number, base_threads, threads, base_steps;
+    bool base_steady; /* or not judged */
+    double step_ns;   /* of the baseline */
     int64_t base_batch;
 };
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ENOUGH_STEPS = 10 }; /* fewer are no base to lean on where there is another */
+
 static int time_compare(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -61,6 +63,8 @@ static enum mgb_status base_take(void *context, const struct mgb_value *v, int c
     s->base_batch = mgb_value_int(&v[2]);
     s->step_ns = (double)mgb_value_int(&v[3]);
     s->base_threads = mgb_value_int(&v[4]);
+    s->base_steps = mgb_value_int(&v[5]);
+    s->base_steady = mgb_value_int(&v[6]) != 0;
     return MGB_OK;
 }
 
@@ -74,7 +78,7 @@ static enum mgb_status base_take(void *context, const struct mgb_value *v, int c
 static const char base_sql[] =
     "SELECT a.run_id, (SELECT count(*) FROM segment WHERE run_id = a.run_id AND id <= a.id),"
     "       a.global_batch, t.median_ns, " TEAM(
-        "a") "  FROM segment AS k CROSS JOIN run AS o ON "
+        "a") ", t.timed_steps, t.steady IS NOT 0  FROM segment AS k CROSS JOIN run AS o ON "
              "o.id = k.run_id"
              "  CROSS JOIN run AS r ON r.model_id = o.model_id CROSS JOIN segment AS a ON a.run_id "
              "= r.id"
@@ -84,13 +88,14 @@ static const char base_sql[] =
              "   AND a.gpus = 1 AND a.global_batch = ?2 AND a.outcome = 'ok' AND a.optimizer IS "
              "k.optimizer"
              "   AND a.recompute IS k.recompute AND a.precision IS k.precision AND t.median_ns > 0"
-             " ORDER BY " TEAM("a") " = " TEAM("k") " DESC, a.strategy IS k.strategy DESC,"
-                                                    "          " PLACED("a") " IS " PLACED(
-                                                        "k") " DESC, a.id DESC LIMIT 1";
+             " ORDER BY " TEAM("a") " = " TEAM(
+                 "k") " DESC, (t.timed_steps >= 10 AND t.steady IS NOT 0) DESC, t.timed_steps >= "
+                      "10 DESC, a.strategy IS k.strategy DESC,"
+                      "          " PLACED("a") " IS " PLACED("k") " DESC, a.id DESC LIMIT 1";
 
 static void words_write(struct mgb_bench_answer *out, const struct mgb_judged_base *s)
 {
-    char whom[25], threads[24] = "";
+    char whom[25], threads[24] = "", steps[16] = "";
     const char *mode = s->strong ? "strong" : "weak";
     if (!s->based) {
         snprintf(out->scaling, sizeof out->scaling,
@@ -103,7 +108,13 @@ static void words_write(struct mgb_bench_answer *out, const struct mgb_judged_ba
         snprintf(whom, sizeof whom, "run %lld", (long long)s->base_run);
     if (s->base_threads != s->threads)
         snprintf(threads, sizeof threads, " of %d threads", (int)s->base_threads);
-    snprintf(out->scaling, sizeof out->scaling, "%s, against %s%s", mode, whom, threads);
+    if (s->base_steps < ENOUGH_STEPS)
+        snprintf(steps, sizeof steps, ", %d step%s", (int)s->base_steps,
+                 s->base_steps == 1 ? "" : "s");
+    else if (!s->base_steady)
+        snprintf(steps, sizeof steps, ", not steady");
+    out->doubtful = *threads || *steps;
+    snprintf(out->scaling, sizeof out->scaling, "%s, against %s%s%s", mode, whom, threads, steps);
 }
 
 static enum mgb_status base_find(struct mgb_judged_base *base, struct mgb_reader *reader,
@@ -145,6 +156,7 @@ enum mgb_status mgb_judged_scaling(struct mgb_bench_answer *out, struct mgb_read
 {
     int64_t median_ns = 0;
     out->speedup = out->efficiency = (double)NAN;
+    out->doubtful = false;
     if (base->of != now)
         MGB_TRY(base_find(base, reader, now));
     if (base->gpus < 2) {

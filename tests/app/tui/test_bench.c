@@ -318,6 +318,10 @@ static void a_verdict_that_is_not_given_has_its_reason(void **state)
     assert_shows("|3/2 .731 REFUSED never steady");
     f->snapshot.answer.efficiency = 1.2;
     assert_shows("eff 120%? (weak)");
+    f->snapshot.answer.efficiency = 0.9;
+    assert_shows("eff 90% (weak)");
+    f->snapshot.answer.doubtful = true;
+    assert_shows("eff 90%? (weak)");
     f->snapshot.answer.speedup =
         (double)NAN; /* nothing to scale against: the room is the reason's */
     snprintf(f->snapshot.answer.verdict, 16, "undecided");

@@ -292,6 +292,30 @@ static void the_speed_up_is_that_of_view_scaling(void **state)
     desk_done(&d);
 }
 
+static void the_speed_up_leans_on_a_base_of_enough_steps(void **state)
+{
+    struct desk d;
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    stored_run(store, database_run(), one_gpu(32), STEPS, 9000000);
+    stored_run(store, database_run(), one_gpu(32), 2, 7000000); /* newer, a cell of a sweep */
+    stored_run(store, database_run(), one_gpu(64), 2, 17000000);
+    mgb_store_close(store);
+    desk_init(&d, *state);
+    int64_t now = toggle(&d, 0, false, 10000000);
+    mgb_judge_desk_ask(d.desk, d.run, now, 0, STEPS);
+    struct mgb_bench_answer answer = answer_await(&d, now, 0);
+    assert_string_equal(answer.scaling, "weak, against run 1");
+    assert_false(answer.doubtful);
+    d.record.effective.batch_mode = "strong"; /* there is no other */
+    int64_t strong = toggle(&d, now, false, 10000000);
+    mgb_judge_desk_ask(d.desk, d.run, strong, now, STEPS);
+    answer = answer_await(&d, strong, now);
+    assert_string_equal(answer.scaling, "strong, against run 3, 2 steps");
+    assert_true(answer.doubtful);
+    desk_done(&d);
+}
+
 static struct mgb_looked_up taken(struct desk *d)
 {
     struct mgb_looked_up out;
@@ -424,6 +448,7 @@ int main(void)
         ON_A_FILE(it_judges_again_when_there_are_a_sixteenth_more_steps),
         ON_A_FILE(the_warmup_of_a_running_segment_is_left_out_by_its_rule),
         ON_A_FILE(the_speed_up_is_that_of_view_scaling),
+        ON_A_FILE(the_speed_up_leans_on_a_base_of_enough_steps),
         ON_A_FILE(stored_segments_tell_what_pressing_would_change),
         ON_A_FILE(look_ups_without_figures_are_answered_again_when_there_are_some),
         cmocka_unit_test(without_a_database_nothing_is_judged_and_nobody_waits),
