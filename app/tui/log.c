@@ -267,7 +267,8 @@ int tui_log_read(struct tui_log *log, struct tui_log_line *out, int most, int64_
     return got;
 }
 
-bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_ms)
+bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_ms,
+                    enum mgb_line_kind *kind)
 {
     bool found = false;
     pthread_mutex_lock(&log->lock);
@@ -279,6 +280,8 @@ bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_m
         found = line->kind == MGB_LINE_WARNING || line->kind == MGB_LINE_FAULT;
         if (found)
             snprintf(out, size, "%s", line->text);
+        if (found && kind)
+            *kind = line->kind;
     }
     pthread_mutex_unlock(&log->lock);
     return found;

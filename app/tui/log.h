@@ -30,7 +30,9 @@ int64_t tui_log_count(struct tui_log *log); /* ever added */
 /* Copies up to `most` lines from number `first` (of all ever added) on into `out`, texts to be freed; returns how many;
  * *first becomes the number of the first one, later when older ones are gone. */
 int tui_log_read(struct tui_log *log, struct tui_log_line *out, int most, int64_t *first);
-/* The newest line of kind WARNING or FAULT not older than `since_ms`, into `out`; false: none. */
-bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_ms);
+/* The newest line of kind WARNING or FAULT not older than `since_ms`, into `out`, its kind into `kind`, which may be NULL;
+ * false: none. */
+bool tui_log_newest(struct tui_log *log, char *out, size_t size, int64_t since_ms,
+                    enum mgb_line_kind *kind);
 
 #endif

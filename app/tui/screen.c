@@ -69,6 +69,7 @@ void tui_screen_free(struct tui_screen *screen)
             v->view->done(v->state);
         free(v->state);
     }
+    screen_hold_done(screen);
     tui_menu_done(&screen->menu);
     tui_history_done(&screen->history);
     mgb_shared_drop(screen->snapshot);
@@ -132,6 +133,8 @@ bool tui_screen_go(struct tui_screen *screen, const char *place)
 static bool snapshot_take(struct tui_screen *screen, const struct mgb_snapshot *fresh)
 {
     bool other = fresh->version != screen->snapshot->version;
+    if (fresh->said.serial != screen->snapshot->said.serial)
+        screen_say(screen, MGB_LINE_NOTE, "%s", fresh->said.text);
     bool segment = fresh->now.segment_id != screen->snapshot->now.segment_id ||
                    fresh->now.run_id != screen->snapshot->now.run_id;
     mgb_shared_drop(screen->snapshot);
@@ -204,7 +207,7 @@ static bool log_look(struct tui_screen *screen)
         return false;
     if (since < screen->key_ms)
         since = screen->key_ms;
-    if (!tui_log_newest(screen->options.log, newest, sizeof newest, since))
+    if (!tui_log_newest(screen->options.log, newest, sizeof newest, since, &screen->warning_kind))
         *newest = '\0';
     bool changed = strcmp(newest, screen->warning) != 0;
     snprintf(screen->warning, sizeof screen->warning, "%s", newest);

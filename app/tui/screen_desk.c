@@ -32,13 +32,19 @@ void screen_say(struct tui_screen *screen, enum mgb_line_kind kind, const char *
     desk_say(&screen->desk, kind, text);
 }
 
+void screen_wish(struct tui_screen *screen, const struct mgb_wish *wish)
+{
+    if (!screen->options.workbench)
+        screen_say(screen, MGB_LINE_FAULT, "there is no workbench: nothing can be run here");
+    else if (mgb_workbench_ask(screen->options.workbench, wish) != MGB_OK)
+        screen_say(screen, MGB_LINE_FAULT, "%s", mgb_message_get());
+}
+
 static void desk_ask(struct tui_desk *desk, const struct mgb_wish *wish)
 {
     struct tui_screen *screen = screen_of(desk);
-    if (!screen->options.workbench)
-        desk_say(desk, MGB_LINE_FAULT, "there is no workbench: nothing can be run here");
-    else if (mgb_workbench_ask(screen->options.workbench, wish) != MGB_OK)
-        desk_say(desk, MGB_LINE_FAULT, mgb_message_get());
+    if (!screen_hold(screen, wish))
+        screen_wish(screen, wish);
 }
 
 static void desk_list(struct tui_desk *desk, const struct mgb_list_request *request)

@@ -207,6 +207,18 @@ static void foot_put(struct tui_canvas *canvas, struct tui_rect row, enum tui_st
     tui_put(canvas, row, 0, 0, style, line);
 }
 
+/* What the log has of a fault may be the message of the workbench: then it stands there as that, once. */
+static void warning_put(const struct tui_screen *screen, struct tui_canvas *canvas,
+                        struct tui_rect row)
+{
+    char first[sizeof screen->snapshot->message];
+    const char *message = screen->snapshot->message;
+    bool fault = screen->warning_kind == MGB_LINE_FAULT;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(message, "\n"), message);
+    bool same = fault && *first && (strstr(screen->warning, first) || strstr(first, screen->warning));
+    foot_put(canvas, row, fault ? TUI_BAD : TUI_WARN, same ? message : screen->warning);
+}
+
 static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas,
                       struct tui_rect row)
 {
@@ -222,7 +234,7 @@ static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas
         pending_write(text, sizeof text, &screen->pending);
         foot_put(canvas, row, TUI_WARN, text);
     } else if (*screen->warning) {
-        foot_put(canvas, row, TUI_WARN, screen->warning);
+        warning_put(screen, canvas, row);
     } else if (*s->message) {
         foot_put(canvas, row, TUI_BAD, s->message);
     } else if (*s->log_message) {

@@ -32,6 +32,13 @@ struct screen_confirm {
     void *context;
 };
 
+enum { SCREEN_HELD = 4 };
+
+struct screen_held { /* a wish that waits for an answer */
+    enum mgb_wish_kind kind;
+    char *text; /* owned */
+};
+
 struct tui_screen {
     struct tui_screen_options options;
     struct tui_desk desk;
@@ -52,11 +59,13 @@ struct tui_screen {
     tui_answer *prompt_answer;
     void *prompt_context;
     struct screen_confirm confirm;
+    struct screen_held held[SCREEN_HELD];
+    int held_count;
     struct tui_menu menu;
     struct tui_history history;
 
     char message[600], warning[600]; /* ours; of the log */
-    enum mgb_line_kind message_kind;
+    enum mgb_line_kind message_kind, warning_kind;
     int64_t message_until_ns, stop_ns; /* stop_ns: when Ctrl-C was pressed; 0: not lately */
 
     int fired[TUI_ACT_COUNT];
@@ -72,6 +81,10 @@ int screen_find(enum tui_place place);
 int64_t screen_wall_ms(void); /* UTC */
 /* screen_desk.c */
 void screen_desk_make(struct tui_screen *screen);
+void screen_wish(struct tui_screen *screen, const struct mgb_wish *wish); /* asked at once */
+/* screen_hold.c: whether a question is put first, or the text said that none is wanted; false: it is to be asked for. */
+bool screen_hold(struct tui_screen *screen, const struct mgb_wish *wish);
+void screen_hold_done(struct tui_screen *screen);
 void screen_say(struct tui_screen *screen, enum mgb_line_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* screen_keys.c */

@@ -90,7 +90,7 @@ static void model_keep(struct storm *storm)
     const char *line = terminal_line(storm->terminal, 0);
     if (strstr(line, "data:") && !strstr(line, "mlp")) {
         storm_calm(storm);
-        terminal_type(storm->terminal, ":model mlp hidden=16 height=8 width=8");
+        terminal_type(storm->terminal, ":model mlp hidden=16 height=8 width=8!");
         terminal_press(storm->terminal, "Enter");
         terminal_await(storm->terminal, "mlp");
     }

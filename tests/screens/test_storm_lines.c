@@ -282,7 +282,7 @@ static void every_line_by_itself(void **state)
         storm_look(storm, 20);
     }
     storm_calm(storm);
-    terminal_type(t, ":model mlp hidden=16");
+    terminal_type(t, ":model mlp hidden=16!");
     terminal_press(t, "Enter");
     terminal_await(t, "READY");
     storm_run(storm);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define MODEL ":model mlp hidden=16"
+#define MODEL ":model mlp hidden=16!"
 
 static const char *const options[][6] = {
     {"strategy", "outputs", "gradients", "allreduce", "independent", "none"},

@@ -94,12 +94,24 @@ static void session_end(struct mgb_workbench *bench)
         mgb_bench_complain(bench, mgb_message_get());
 }
 
+/* Which run, and what went with it: nothing stores weights. */
+static void session_end_say(struct mgb_workbench *bench, const char *why)
+{
+    const struct mgb_snapshot *draft = bench->draft;
+    long long run = (long long)draft->now.run_id, steps = (long long)mgb_live_steps(bench->live);
+    char name[40] = "the run";
+    if (run)
+        snprintf(name, sizeof name, "run %lld", run);
+    session_end(bench);
+    mgb_bench_say(bench, MGB_LINE_NOTE, "%s has ended after %lld step%s: its weights are gone%s",
+                  name, steps, steps == 1 ? "" : "s", why);
+}
+
 void mgb_bench_end(struct mgb_workbench *bench, const char *why)
 {
     if (!bench->session)
         return;
-    session_end(bench);
-    mgb_bench_say(bench, MGB_LINE_NOTE, "%s", why);
+    session_end_say(bench, why);
     mgb_bench_look_again(bench);
 }
 
@@ -324,10 +336,8 @@ void mgb_bench_offer(struct mgb_workbench *bench, const char *kind, const char *
             mgb_bench_complain(bench, mgb_message_get());
         return;
     }
-    if (bench->session) {
-        session_end(bench);
-        mgb_bench_say(bench, MGB_LINE_NOTE, "the run has ended");
-    }
+    if (bench->session)
+        session_end_say(bench, "");
     bench->draft->message[0] = '\0';
     offered_take(bench, &asked);
     mgb_bench_in_force(bench, NULL);

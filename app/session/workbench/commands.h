@@ -8,6 +8,9 @@
 void *mgb_bench_main(void *bench);
 void mgb_bench_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A note of what was asked for, which is shown for a while as well. */
+void mgb_bench_tell(struct mgb_workbench *bench, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Shown until something succeeds, and told to the log. */
 void mgb_bench_complain(struct mgb_workbench *bench, const char *message);
 
@@ -18,6 +21,7 @@ void mgb_bench_pause(struct mgb_workbench *bench);
 enum mgb_status mgb_bench_look(struct mgb_workbench *bench, const struct mgb_placement *asked);
 void mgb_bench_look_again(struct mgb_workbench *bench); /* after its session has ended */
 void mgb_bench_offer(struct mgb_workbench *bench, const char *kind, const char *text);
+/* `why`: how the line of the log goes on, ", its devices are given back". */
 void mgb_bench_end(struct mgb_workbench *bench, const char *why);
 void mgb_bench_piece(struct mgb_workbench *bench);
 /* What was given at the start: its placement, before there is a thread; the model, on it. */

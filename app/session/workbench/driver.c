@@ -18,6 +18,17 @@ void mgb_bench_say(struct mgb_workbench *bench, enum mgb_line_kind kind, const c
         bench->options.log(bench->options.context, kind, line);
 }
 
+void mgb_bench_tell(struct mgb_workbench *bench, const char *format, ...)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(draft->said.text, sizeof draft->said.text, format, args);
+    va_end(args);
+    draft->said.serial++;
+    mgb_bench_say(bench, MGB_LINE_NOTE, "%s", draft->said.text);
+}
+
 /* The newest fault is shown at the foot: it is the first line, not the end of the traceback. */
 static void text_say(struct mgb_workbench *bench, const char *text)
 {
@@ -89,7 +100,7 @@ static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
         mgb_bench_sweep(bench, text);
         break;
     case MGB_WISH_END:
-        mgb_bench_end(bench, "the run has ended, its devices are given back");
+        mgb_bench_end(bench, ", its devices are given back");
         break;
     case MGB_WISH_TAG:
         mgb_bench_tag(bench, wish->run, text);

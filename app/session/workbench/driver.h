@@ -76,6 +76,10 @@ struct mgb_workbench {
     bool in_piece;                 /* a wish ends the call in progress after its step */
     bool pressing;                 /* there are rows of `presser` to be worked out between pieces */
     struct mgb_bench_sweep *sweep; /* being filled */
+    struct {                       /* what the expression in progress has printed */
+        int lines;
+        char first[300];
+    } printed;
     bool moved;                    /* the placement, by the call in progress */
 };
 

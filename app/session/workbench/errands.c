@@ -94,6 +94,8 @@ void mgb_bench_verify(struct mgb_workbench *bench)
     errand_end(bench, before);
 }
 
+static const char no_session[] = "s is the session, and none is open: space opens one";
+
 static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
 {
     const struct mgb_script_error *error = mgb_script_error_get(bench->script);
@@ -101,22 +103,54 @@ static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
         mgb_bench_say(bench, MGB_LINE_NOTE, "the expression was stopped");
         return;
     }
-    mgb_bench_complain(bench, *error->message ? error->message : mgb_message_get());
+    const char *message = *error->message ? error->message : mgb_message_get();
+    if (!bench->session && strstr(message, "(global 's')")) {
+        char text[600];
+        snprintf(text, sizeof text, "%.400s: %s", message, no_session);
+        mgb_bench_complain(bench, text);
+    } else {
+        mgb_bench_complain(bench, message);
+    }
+}
+
+/* What the expression gives, else what it printed: the first line of it. All lines are in the log already. */
+static void expression_answer(struct mgb_workbench *bench, const char *asked,
+                              const struct mgb_script_answer *answer)
+{
+    struct mgb_snapshot *draft = bench->draft;
+    int lines = bench->printed.lines;
+    bool given = answer->count > 0 && lines <= 1;
+    const char *text = given ? answer->texts[0] : lines > 0 ? bench->printed.first : "done";
+    char more[80] = "";
+    int length = (int)strcspn(text, "\n");
+    if (given && !bench->session && strcmp(asked + strspn(asked, " "), "s") == 0)
+        snprintf(more, sizeof more, ": %s", no_session);
+    else if (lines > 1)
+        snprintf(more, sizeof more, "  (7: all %d lines)", lines);
+    snprintf(draft->said.text, sizeof draft->said.text, "%s%.*s%s", given ? "= " : "",
+             length < 300 ? length : 300, text, more);
+    draft->said.serial++;
 }
 
 void mgb_bench_eval(struct mgb_workbench *bench, const char *text)
 {
     enum mgb_bench_state before = bench->state;
+    struct mgb_script_answer answer = {0};
     struct mgb_placement asked = bench->asked;
     bool open = bench->session != NULL;
     mgb_bench_set_state(bench, MGB_BENCH_BUSY, "an expression");
     bench->moved = false;
-    enum mgb_status status = mgb_bench_call(bench, NULL, "eval", (const char *const[]){text, NULL});
+    memset(&bench->printed, 0, sizeof bench->printed);
+    enum mgb_status status =
+        mgb_bench_call(bench, &answer, "eval", (const char *const[]){text, NULL});
     fflush(stdout);
-    if (status == MGB_OK)
+    if (status == MGB_OK) {
         bench->draft->message[0] = '\0';
-    else
+        expression_answer(bench, text, &answer);
+    } else {
         expression_fail(bench, status);
+    }
+    mgb_script_answer_done(&answer);
     if (open && !bench->session) {
         (void)mgb_statements_close(bench->statements);
         (void)mgb_bench_call(bench, NULL, "close", NULL);
@@ -210,8 +244,8 @@ void mgb_bench_save(struct mgb_workbench *bench, const char *path)
     if (session_write(bench, file, replace) == MGB_OK) {
         char *command = command_make(file);
         bench->draft->message[0] = '\0';
-        mgb_bench_say(bench, MGB_LINE_NOTE, "wrote %s: %s repeats this session", file,
-                      command ? command : "it");
+        mgb_bench_tell(bench, "wrote %s: %s repeats this session", file,
+                       command ? command : "it");
         free(command);
     } else {
         mgb_bench_complain(bench, mgb_message_get());

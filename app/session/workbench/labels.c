@@ -7,7 +7,7 @@ static void labelled(struct mgb_workbench *bench, enum mgb_status status, int64_
                      const char *what, const char *text)
 {
     if (status == MGB_OK)
-        mgb_bench_say(bench, MGB_LINE_NOTE, "%s of run %lld: %s", what, (long long)run, text);
+        mgb_bench_tell(bench, "%s of run %lld: %s", what, (long long)run, text);
     else
         mgb_bench_complain(bench, mgb_message_get());
 }

@@ -23,6 +23,10 @@ struct mgb_snapshot {
     enum mgb_bench_state state;
     char doing[160];                   /* while OPENING, BUSY or SWEEPING; "" */
     char message[600];                 /* the last refusal or fault, until something succeeds; "" */
+    struct {
+        uint64_t serial; /* grows with each; 0: nothing yet */
+        char text[400];
+    } said;                            /* the newest answer, or what was written; one line */
     char devices[64];                  /* "4 CPU devices", "4 x P100" */
     int64_t step;                      /* steps done in this run */
     bool recorded;                     /* this run is in the database */

@@ -58,6 +58,8 @@ static void script_output(void *context, const char *line)
     while (*line) {
         size_t length = strcspn(line, "\n");
         mgb_bench_say(bench, MGB_LINE_OUTPUT, "%.*s", (int)length, line);
+        if (bench->printed.lines++ == 0)
+            snprintf(bench->printed.first, sizeof bench->printed.first, "%.*s", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }

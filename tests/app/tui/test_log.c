@@ -94,12 +94,12 @@ static void newest_warning_is_found_among_notes_and_not_when_it_is_old(void **st
     (void)state;
     struct tui_log *log = log_make(NULL);
     char text[40];
-    assert_false(tui_log_newest(log, text, sizeof text, 0));
+    assert_false(tui_log_newest(log, text, sizeof text, 0, NULL));
     tui_log_add(log, MGB_LINE_WARNING, "careful");
     tui_log_add(log, MGB_LINE_NOTE, "a note");
-    assert_true(tui_log_newest(log, text, sizeof text, 0));
+    assert_true(tui_log_newest(log, text, sizeof text, 0, NULL));
     assert_string_equal(text, "careful");
-    assert_false(tui_log_newest(log, text, sizeof text, INT64_MAX));
+    assert_false(tui_log_newest(log, text, sizeof text, INT64_MAX, NULL));
     tui_log_close(log);
 }
 
@@ -189,7 +189,7 @@ static void file_that_cannot_be_written_is_told_in_the_log(void **state)
     (void)state;
     struct tui_log *log = log_make("/dev/null/no/such.log");
     char text[200];
-    assert_true(tui_log_newest(log, text, sizeof text, 0));
+    assert_true(tui_log_newest(log, text, sizeof text, 0, NULL));
     assert_non_null(strstr(text, "/dev/null/no/such.log"));
     tui_log_close(log);
     log = log_make("/dev/full");
@@ -198,7 +198,7 @@ static void file_that_cannot_be_written_is_told_in_the_log(void **state)
     tui_log_add(log, MGB_LINE_NOTE, "two");
     assert_true(tui_log_settle(log, 60000));
     assert_int_equal(tui_log_count(log), 3); /* told once */
-    assert_true(tui_log_newest(log, text, sizeof text, 0));
+    assert_true(tui_log_newest(log, text, sizeof text, 0, NULL));
     tui_log_close(log);
 }
 

@@ -409,6 +409,88 @@ static void ctrl_c_twice_within_two_seconds_quits(void **state)
     assert_true(cursor_y < 0);
 }
 
+static void what_ends_an_open_run_is_asked_about(void **state)
+{
+    (void)state;
+    static const char question[] = "end run 412 after 214 steps and open mlp? y/N";
+    press(':');
+    type("model mlp");
+    press(TUI_KEY_ENTER);
+    shows(question);
+    hides("there is no workbench");
+    press('n');
+    shows("the run goes on as it was");
+    press(':');
+    type("model mlp");
+    press(TUI_KEY_ENTER);
+    press('y');
+    shows("! there is no workbench"); /* it was asked for */
+    press(':');
+    type("data digits !");
+    press(TUI_KEY_ENTER);
+    shows("! there is no workbench"); /* without a question */
+    press('K');
+    press(TUI_KEY_ENTER);
+    shows("after 214 steps and begin anew on");
+    press('n');
+    press('5');
+    press('u');
+    shows("end run 412 after 214 steps and open");
+    press('y');
+    shows("! there is no workbench");
+    hides("y/N");
+}
+
+static void what_was_answered_stands_at_the_foot(void **state)
+{
+    (void)state;
+    struct mgb_snapshot *answered = (struct mgb_snapshot *)fixture_snapshot(4);
+    assert_non_null(answered);
+    answered->said.serial = 1;
+    strcpy(answered->said.text, "= 3");
+    tui_screen_set_snapshot(screen, answered);
+    mgb_shared_drop(answered);
+    shows("\n= 3");
+    press(TUI_KEY_DOWN);
+    hides("\n= 3");
+}
+
+static void what_was_refused_stands_at_the_foot_once(void **state)
+{
+    (void)state;
+    screen_end(NULL);
+    assert_ok(tui_log_open(&kept, NULL, NULL, NULL));
+    struct mgb_snapshot *refused = (struct mgb_snapshot *)fixture_snapshot(4);
+    assert_non_null(refused);
+    strcpy(refused->message, "no x here");
+    screen_begin_as(refused, false);
+    tui_log_add(kept, MGB_LINE_FAULT, "command:1: no x here");
+    tui_log_add(kept, MGB_LINE_NOTE, "in main chunk");
+    shows("\n! no x here");
+    tui_log_add(kept, MGB_LINE_FAULT, "another fault");
+    shows("\n! another fault");
+    tui_log_add(kept, MGB_LINE_WARNING, "a remark");
+    shows("\na remark");
+    screen_end(NULL);
+    tui_log_close(kept);
+    kept = NULL;
+    screen_begin(NULL);
+}
+
+static void where_no_run_is_open_nothing_is_asked(void **state)
+{
+    (void)state;
+    struct mgb_snapshot *ready = (struct mgb_snapshot *)fixture_snapshot(4);
+    screen_end(NULL);
+    ready->state = MGB_BENCH_READY;
+    screen_begin_as(ready, false);
+    press(':');
+    type("model mlp");
+    press(TUI_KEY_ENTER);
+    hides("y/N");
+    shows("! there is no workbench");
+}
+
 static void quitting_a_sweep_asks(void **state)
 {
     (void)state;
@@ -580,6 +662,10 @@ int main(void)
         SCREEN_TEST(that_a_command_runs_is_said_until_it_has_ended),
         SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_quits),
+        SCREEN_TEST(what_ends_an_open_run_is_asked_about),
+        SCREEN_TEST(what_was_answered_stands_at_the_foot),
+        SCREEN_TEST(what_was_refused_stands_at_the_foot_once),
+        SCREEN_TEST(where_no_run_is_open_nothing_is_asked),
         SCREEN_TEST(quitting_a_sweep_asks),
         SCREEN_TEST(suspending_and_redrawing_work_while_a_line_is_typed),
         SCREEN_TEST(the_layout_is_kept_and_comes_back),

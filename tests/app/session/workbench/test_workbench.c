@@ -231,7 +231,7 @@ static void another_model_ends_the_run_and_a_wrong_one_does_not(void **state)
     bench_await_state(&bench, MGB_BENCH_PAUSED); /* still the same run */
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     assert_ok(bench_ask(&bench, MGB_WISH_MODEL, "mlp hidden=8 height=4 width=4"));
-    bench_await_log(&bench, "the run has ended");
+    bench_await_log(&bench, "its weights are gone");
     bench_await_segment(&bench, 1);
     bench_close(&bench);
     assert_int_equal(database_int(*state, "SELECT count(*) FROM run WHERE outcome = 'ok'"), 2);

@@ -34,6 +34,32 @@ static void expressions_answer_in_the_log(void **state)
     bench_close(&bench);
 }
 
+static void answer_is(struct bench *bench, const char *text, const char *answer)
+{
+    assert_ok(bench_ask(bench, MGB_WISH_EVAL, text));
+    bench_await_state(bench, MGB_BENCH_READY);
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench->at, NULL);
+    assert_string_equal(snapshot->said.text, answer);
+    mgb_shared_drop(snapshot);
+}
+
+static void the_newest_answer_is_there_to_be_shown(void **state)
+{
+    struct bench bench;
+    char message[600];
+    bench_open(&bench, *state);
+    bench_await_state(&bench, MGB_BENCH_READY);
+    answer_is(&bench, "1 + 2", "= 3");
+    answer_is(&bench, "s", "= nil: s is the session, and none is open: space opens one");
+    answer_is(&bench, "print('one')", "one");
+    answer_is(&bench, "for i = 1, 3 do print(i) end", "1  (7: all 3 lines)");
+    answer_is(&bench, "x = 5", "done");
+    assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "s.gpus + 1"));
+    bench_message(&bench, message, sizeof message);
+    assert_non_null(strstr(message, "s is the session, and none is open: space opens one"));
+    bench_close(&bench);
+}
+
 static void an_endless_expression_is_stopped(void **state)
 {
     struct bench bench;
@@ -308,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(expressions_answer_in_the_log),
+        TEST(the_newest_answer_is_there_to_be_shown),
         TEST(an_endless_expression_is_stopped),
         TEST(steps_of_an_expression_are_stopped_and_go_on),
         TEST(a_placement_set_by_an_expression_is_picked_up),
