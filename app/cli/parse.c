@@ -282,6 +282,20 @@ static const char *flag_before(const struct mgb_invocation *in, const char *word
     return NULL;
 }
 
+/* "tag:nightly" names runs to other commands; where there is --tag, that is meant. NULL: it is no such word. */
+static const char *flag_of_selector(const struct mgb_invocation *in, const char *word)
+{
+    char name[32];
+    bool negated;
+    size_t length = strcspn(word, ":");
+    snprintf(name, sizeof name, "--%.*s", (int)length, word);
+    const struct mgb_flag *flag =
+        word[length] && word[length + 1] && length < 20
+            ? command_flag_find(in->command, name, strlen(name), &negated)
+            : NULL;
+    return flag && flag->value ? flag->name : NULL;
+}
+
 static int words_check(const struct mgb_invocation *in)
 {
     const struct mgb_command *c = in->command;
@@ -298,9 +312,16 @@ static int words_check(const struct mgb_invocation *in)
             return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                     "%s'%s' is one word too many (did you mean '%s=%s'?)", before,
                                     in->words[i], flag_before(in, in->words[i]), in->words[i]);
-    if (c->most_words >= 0 && in->word_count > c->most_words)
+    const char *extra = c->most_words >= 0 && in->word_count > c->most_words
+                            ? in->words[c->most_words]
+                            : NULL;
+    if (extra && flag_of_selector(in, extra))
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "%s'%s' is one word too many (did you mean '%s %s'?)", before, extra,
+                                flag_of_selector(in, extra), strchr(extra, ':') + 1);
+    if (extra)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s'%s' is one word too many; usage: %s",
-                                before, in->words[c->most_words], usage);
+                                before, extra, usage);
     if (in->rest_count > 0 && !c->takes_any_flag)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "%swords after -- are for scripts", before);
     return -1;

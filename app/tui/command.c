@@ -160,6 +160,30 @@ static bool is_words(const char *line)
                                                 (second[0] == '-' && second[1] == '-'));
 }
 
+/* Where an action works, and that it takes no words; false: it is no action. */
+static bool action_tell(struct tui_desk *desk, const char *word)
+{
+    static const char *const screens[] = {"Bench", "Devices", "Variables", "Plan", "Runs", "Sweep",
+                                          "Log"};
+    enum tui_action action = tui_action_find(word);
+    char text[300];
+    if (action == TUI_ACT_NONE)
+        return false;
+    const struct tui_action_info *info = &tui_actions[action];
+    int screen = 0;
+    while (!(info->where >> screen & 1))
+        screen++;
+    if (info->where == TUI_EVERYWHERE || screen >= (int)(sizeof screens / sizeof *screens))
+        snprintf(text, sizeof text, "'%s' takes no words: it is the key %s", word, info->key);
+    else
+        snprintf(text, sizeof text,
+                 "'%s' takes no words: it is the key %s of the %s screen (%d), for what is in hand "
+                 "there",
+                 word, info->key, screens[screen], screen + 1);
+    desk->say(desk, MGB_LINE_FAULT, text);
+    return true;
+}
+
 /* The nearest of all words that a line may begin with; NULL: none is near. */
 static const char *word_nearest(const struct tui_command_table *table, const char *word)
 {
@@ -181,6 +205,8 @@ static bool slip_tell(const struct tui_command_table *table, struct tui_desk *de
 {
     char word[64], text[300];
     const char *rest = word_take(word, sizeof word, line);
+    if (*rest && is_words(line) && action_tell(desk, word))
+        return true;
     const char *near = is_words(line) ? word_nearest(table, word) : NULL;
     if (near && !*rest && (strlen(word) < 4 || *near != *word))
         near = NULL; /* a word alone is good Lua: it must be a slip beyond doubt */

@@ -261,10 +261,20 @@ static bool is_placement(const char *word)
            isdigit((unsigned char)word[3]);
 }
 
+/* "tag:nightly", as commands name runs: the length of the column's name; 0: it is no such word. */
+static size_t colon_length(const char *word)
+{
+    size_t length = strcspn(word, ":=<>!");
+    return word[length] == ':' && word[length + 1] && column_find(word, length) ? length : 0;
+}
+
 static enum mgb_status word_take(struct building *b, const char *word)
 {
     char op[3] = "";
-    size_t length = strcspn(word, "=<>!");
+    size_t length = colon_length(word);
+    if (length)
+        return condition_add(b, column_find(word, length), "=", word + length + 1);
+    length = strcspn(word, "=<>!");
     if (!word[length] || length == 0 || is_placement(word)) {
         word_add(b, word);
         return MGB_OK;

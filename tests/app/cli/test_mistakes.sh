@@ -15,6 +15,7 @@ expect 2 '' "mgbench: mgb.sgd: momentum: number from 0.0 to 1.0 expected, got 1.
 for words in "--cpu-merge no mlp" "mlp --cpu-merge no"; do
     expect 2 '' "mgbench: run: 'no' is one word too many (did you mean '--cpu-merge=no'?)" mgbench run $words $host
 done
+expect 2 '' "mgbench: runs: 'tag:x' is one word too many (did you mean '--tag x'?)" mgbench runs tag:x
 expect 2 '' "mgbench: run: 'x' is one word too many; usage: mgbench run MODEL [options] [placement options]" mgbench run mlp x
 
 # Files that are no model, and a model that is no script.

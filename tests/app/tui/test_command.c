@@ -182,6 +182,11 @@ static void everything_else_is_lua(void **state)
 static void a_slip_is_told_with_what_was_meant(void **state)
 {
     (void)state;
+    line_gives("delete 5", "fault: 'delete' takes no words: it is the key d of the Runs screen (5), "
+                           "for what is in hand there");
+    line_gives("undo all", "fault: 'undo' takes no words: it is the key u of the Bench screen (1), "
+                           "for what is in hand there");
+    line_gives("quit now", "fault: 'quit' takes no words: it is the key q");
     line_gives("comparr 12 13", "fault: unknown command 'comparr' (did you mean 'compare'?); Lua "
                                 "begins with '='");
     line_gives("weigths", "fault: unknown command 'weigths' (did you mean 'weights'?); Lua begins "

@@ -150,6 +150,7 @@ static void words_and_conditions_all_must_hold(void **state)
     assert_int_equal(passing(&r, "after oom"), 0);
     assert_int_equal(passing(&r, "oom"), 1);
     assert_int_equal(passing(&r, "tag=paper"), 2);
+    assert_int_equal(passing(&r, "tag:paper"), 2);
     assert_int_equal(passing(&r, "tag!=paper"), all - 2);
     assert_int_equal(passing(&r, "backend=cuda"), 1);
     assert_int_equal(passing(&r, "backend!=cuda"), all - 1);
