@@ -6,7 +6,7 @@
 #include "app/tui/view.h"
 
 struct tui_choice {                        /* of a menu */
-    char label[96], note[120], value[160]; /* note: dimmed beside it; value: what is handed over */
+    char label[96], note[240], value[160]; /* note: dimmed beside it; value: what is handed over */
     bool disabled;
 };
 

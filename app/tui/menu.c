@@ -118,8 +118,11 @@ bool tui_menu_key(struct tui_menu *menu, int key, const char **chosen)
     return false;
 }
 
-/* The frame is as wide as the longest choice wants, within the body. */
-static struct tui_rect frame_of(const struct tui_menu *menu, struct tui_rect body)
+enum { NOTE_ROWS = 2, NOTE_LEAST = 7 };
+
+/* The frame is as wide as the longest choice wants, within the body. Where a note is cut, there are rows at the foot for that
+ * of the choice in hand: `notes`. */
+static struct tui_rect frame_of(const struct tui_menu *menu, struct tui_rect body, int *notes)
 {
     int columns = (int)strlen(menu->title) + 8, rows = menu->count + 2;
     for (int i = 0; i < menu->count; i++) {
@@ -128,6 +131,8 @@ static struct tui_rect frame_of(const struct tui_menu *menu, struct tui_rect bod
         columns = wide > columns ? wide : columns;
     }
     columns = columns < 36 ? 36 : columns;
+    *notes = columns > body.columns && body.rows >= NOTE_LEAST ? NOTE_ROWS : 0;
+    rows += *notes;
     columns = columns > body.columns ? body.columns : columns;
     rows = rows > body.rows ? body.rows : rows;
     return (struct tui_rect){body.y + (body.rows - rows) / 2, body.x + (body.columns - columns) / 2,
@@ -161,17 +166,38 @@ static void choice_draw(const struct tui_choice *choice, bool in_hand, struct tu
     enum tui_style style = in_hand ? TUI_SELECTED : choice->disabled ? TUI_DIM : TUI_PLAIN;
     tui_fill(canvas, row, 0, 0, row.columns, style, ' ', ' ');
     int x = tui_print(canvas, row, 0, 0, style, "%c %s%s", in_hand ? '>' : ' ', choice->label,
-                      choice->disabled ? " (n/a)" : "");
+                      choice->disabled && !*choice->note ? " (n/a)" : "");
     if (*choice->note)
         tui_put(canvas, row, 0, x + 2, in_hand ? style : TUI_DIM, choice->note);
 }
 
+/* Broken between words; what does not fit even so is cut. */
+static void note_draw(const struct tui_choice *choice, struct tui_canvas *canvas,
+                      struct tui_rect area)
+{
+    const char *text = choice->note;
+    for (int y = 0; y < area.rows && *text; y++) {
+        char line[sizeof choice->note];
+        size_t length = strlen(text);
+        bool last = y == area.rows - 1;
+        snprintf(line, sizeof line, "%s", text);
+        while (!last && tui_text_width(canvas, line) > area.columns && strrchr(line, ' ')) {
+            length = (size_t)(strrchr(line, ' ') - line);
+            line[length] = '\0';
+        }
+        tui_put(canvas, area, y, 0, TUI_PLAIN, line);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
 void tui_menu_draw(struct tui_menu *menu, struct tui_canvas *canvas, struct tui_rect body)
 {
-    struct tui_rect frame = frame_of(menu, body);
+    int notes;
+    struct tui_rect frame = frame_of(menu, body, &notes);
     if (frame.rows < 3 || frame.columns < 8)
         return;
-    menu->list.fits = frame.rows - 2;
+    menu->list.fits = frame.rows - 2 - notes;
     fit(menu);
     frame_draw(menu, canvas, frame);
     for (int y = 0; y < menu->list.fits && menu->list.top + y < menu->list.count; y++) {
@@ -180,6 +206,11 @@ void tui_menu_draw(struct tui_menu *menu, struct tui_canvas *canvas, struct tui_
         if (choice)
             choice_draw(choice, menu->list.top + y == menu->list.at, canvas, row);
     }
+    const struct tui_choice *in_hand = notes ? choice_at(menu, menu->list.at) : NULL;
+    if (in_hand)
+        note_draw(in_hand, canvas,
+                  (struct tui_rect){frame.y + 1 + menu->list.fits, frame.x + 4, notes,
+                                    frame.columns - 6});
     if (menu->list.count == 0)
         tui_put(canvas, frame, 1, 4, TUI_DIM, "nothing is like that; Esc shows all");
 }

@@ -37,24 +37,38 @@ static void value_typed(void *context, struct tui_desk *desk, const char *text)
     desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SET, .text = pair});
 }
 
-/* What was chosen: "name=value", or "?name" for a value to be typed, with the one in force after a blank. */
+static void values_offer(struct tui_desk *desk, const struct mgb_option *option, int gpus,
+                         const char *asked);
+
+/* What was chosen: "name=value"; "?name" for a value to be typed, with the one asked for after a blank; "#3 name" for all
+ * values to be shown, with the number of GPUs. */
 static void option_chosen(void *context, struct tui_desk *desk, const char *text)
 {
     char name[64], question[160];
+    int gpus = 0;
     (void)context;
     if (!text || !*text)
         return;
-    if (*text != '?') {
+    bool lists = *text == '#';
+    if (*text != '?' && !lists) {
         desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SET, .text = text});
         return;
+    }
+    if (lists) {
+        gpus = atoi(text + 1);
+        text += strcspn(text, " ");
     }
     size_t length = strcspn(text + 1, " ");
     snprintf(name, sizeof name, "%.*s", (int)length, text + 1);
     const struct mgb_option *option = mgb_placement_find_option(name);
     if (!option)
         return;
+    if (lists) {
+        values_offer(desk, option, gpus, text[1 + length] ? text + 2 + length : "");
+        return;
+    }
     snprintf(question, sizeof question, "%s (%s): ", option->name,
-             option->kind == MGB_KIND_DEVICE  ? "cpu:0, gpu:N, spread; nil: as it comes"
+             option->kind == MGB_KIND_DEVICE  ? "/cpu:0, /gpu:N, spread; nil: as it comes"
              : option->kind == MGB_KIND_GPUS  ? "a count, or ids as 2,0,3"
              : option->kind == MGB_KIND_BYTES ? "as 4GiB; nil: no limit"
                                               : "a value; nil: as it comes");
@@ -65,7 +79,74 @@ static void option_chosen(void *context, struct tui_desk *desk, const char *text
 static bool is_typed(enum mgb_option_kind kind)
 {
     return kind == MGB_KIND_INT || kind == MGB_KIND_NUMBER || kind == MGB_KIND_BYTES ||
-           kind == MGB_KIND_DEVICE || kind == MGB_KIND_GPUS;
+           kind == MGB_KIND_GPUS;
+}
+
+enum { VALUES_MOST = MGB_MAX_LISTED_GPUS + 16 };
+
+struct values { /* of one option: a menu being filled */
+    const struct mgb_option *option;
+    const char *asked;
+    struct tui_choice *at;
+    int count, chosen;
+};
+
+static void value_add(struct values *v, const char *value, const char *note)
+{
+    if (v->count == VALUES_MOST)
+        return;
+    struct tui_choice *choice = &v->at[v->count];
+    bool is_nil = strcmp(value, "nil") == 0;
+    bool asked = is_nil ? !*v->asked : strcmp(value, v->asked) == 0;
+    snprintf(choice->label, sizeof choice->label, "%s", is_nil ? "as it comes" : value);
+    snprintf(choice->note, sizeof choice->note, "%s%s", note, asked ? "asked for now" : "");
+    pair_write(choice->value, sizeof choice->value, v->option, value, !is_nil);
+    if (asked)
+        v->chosen = v->count;
+    v->count++;
+}
+
+static void devices_add(struct values *v, int gpus)
+{
+    char name[32];
+    value_add(v, "/cpu:0", "");
+    for (int i = 0; i < gpus; i++) {
+        snprintf(name, sizeof name, "/gpu:%d", i);
+        value_add(v, name, "");
+    }
+    if (strstr(v->option->help, "spread"))
+        value_add(v, "spread", "");
+}
+
+/* All that it can be set to, whatever a toggle would give it. */
+static void values_offer(struct tui_desk *desk, const struct mgb_option *option, int gpus,
+                         const char *asked)
+{
+    char title[80];
+    struct values v = {.option = option, .asked = asked};
+    v.at = calloc(VALUES_MOST + 1, sizeof *v.at);
+    if (!v.at) {
+        desk->say(desk, MGB_LINE_WARNING, "no memory for a menu");
+        return;
+    }
+    if (option->kind == MGB_KIND_DEVICE)
+        devices_add(&v, gpus);
+    if (option->kind == MGB_KIND_CHOICE)
+        value_add(&v, "auto", "");
+    if (option->kind == MGB_KIND_CHOICE || option->kind == MGB_KIND_BOOL) {
+        value_add(&v, "true", "");
+        value_add(&v, "false", "");
+    }
+    for (int i = 0; option->kind == MGB_KIND_ENUM && option->values[i]; i++)
+        value_add(&v, option->values[i], "");
+    value_add(&v, "nil", "");
+    if (option->kind == MGB_KIND_DEVICE) {
+        strcpy(v.at[v.count].label, "type a value...");
+        snprintf(v.at[v.count++].value, sizeof v.at->value, "?%s %s", option->name, asked);
+    }
+    snprintf(title, sizeof title, "%s  Enter sets it", option->name);
+    desk->menu(desk, title, v.at, v.count, v.chosen, option_chosen, NULL);
+    free(v.at);
 }
 
 /* What is still to be found out is what a toggle does, not what it sets: right after a change it can be chosen too. */
@@ -97,7 +178,7 @@ static void choice_toggle(struct tui_choice *out, const struct mgb_facts *facts,
     else
         snprintf(out->label, sizeof out->label, "%-14s %.20s", option->name,
                  *row->now ? row->now : "n/a");
-    snprintf(out->note, sizeof out->note, "%.119s", tui_bench_known(known, sizeof known, row));
+    snprintf(out->note, sizeof out->note, "%.239s", tui_bench_known(known, sizeof known, row));
     pair_write(out->value, sizeof out->value, option, row->value,
                is_given(facts, mgb_toggle_twin(row->option)));
     out->disabled = refused || !*row->value;
@@ -107,9 +188,17 @@ static void choice_type(struct tui_choice *out, const struct mgb_facts *facts,
                         const struct mgb_option *option)
 {
     const char *asked = facts->options[option->id].asked;
-    snprintf(out->label, sizeof out->label, "%-14s type a value...", option->name);
-    snprintf(out->note, sizeof out->note, "%.119s", option->help);
-    snprintf(out->value, sizeof out->value, "?%s %s", option->name, asked);
+    int gpus = 0;
+    snprintf(out->note, sizeof out->note, "%.239s", option->help);
+    if (is_typed(option->kind)) {
+        snprintf(out->label, sizeof out->label, "%-14s type a value...", option->name);
+        snprintf(out->value, sizeof out->value, "?%s %s", option->name, asked);
+        return;
+    }
+    for (int i = 0; i < facts->device_count; i++)
+        gpus += strncmp(facts->devices[i].name, "/gpu:", 5) == 0;
+    snprintf(out->label, sizeof out->label, "%-14s all values...", option->name);
+    snprintf(out->value, sizeof out->value, "#%d %s %s", gpus, option->name, asked);
 }
 
 static struct tui_choice *choices_make(const struct tui_scene *scene, struct tui_desk *desk,
@@ -126,7 +215,7 @@ static struct tui_choice *choices_make(const struct tui_scene *scene, struct tui
     return choices;
 }
 
-/* In the order of the option table; what is only typed has a line of its own. */
+/* In the order of the option table: what its key does, and a line for the other values it may have. */
 void tui_bench_options(const struct tui_scene *scene, struct tui_desk *desk)
 {
     const struct mgb_snapshot *s = scene->snapshot;
@@ -138,8 +227,7 @@ void tui_bench_options(const struct tui_scene *scene, struct tui_desk *desk)
         for (int i = 0; s->pressed && i < s->pressed->count; i++)
             if (s->pressed->rows[i].option == option->id)
                 choice_toggle(&choices[count++], s->facts, &s->pressed->rows[i]);
-        if (is_typed(option->kind) || !s->pressed)
-            choice_type(&choices[count++], s->facts, option);
+        choice_type(&choices[count++], s->facts, option);
     }
     if (choices)
         desk->menu(desk, "OPTIONS  Enter sets it", choices, count, 0, option_chosen, NULL);

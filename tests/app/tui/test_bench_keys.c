@@ -139,6 +139,35 @@ static void the_menu_of_options_sets_what_is_chosen(void **state)
     fixture_free(f);
 }
 
+static void every_value_of_an_option_can_be_chosen(void **state)
+{
+    (void)state;
+    static const char *const wanted[][2] = {
+        {"strategy", "strategy=independent"},   {"weights_at", "weights_at=/gpu:3 cpu_relocation=nil"},
+        {"weights_at", "weights_at=spread cpu_relocation=nil"}, {"weights_at", "weights_at=nil"},
+        {"peer_access", "peer_access=false"},   {"cpu_merge", "cpu_merge=false merge_at=nil"}};
+    struct fixture *f = bench_make(4);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct fixture_desk desk;
+        char label[64];
+        fixture_desk_init(&desk);
+        tui_view_bench.act(&view, TUI_ACT_OPTIONS, &scene, &desk.desk);
+        snprintf(label, sizeof label, "%-14s all values...", wanted[i][0]);
+        int row = choice_find(&desk, label);
+        assert_true(row >= 0);
+        fixture_desk_answer(&desk, desk.choices[row].value);
+        assert_int_equal(desk.menus, 2);
+        int at = 0;
+        while (at < desk.choice_count && strcmp(desk.choices[at].value, wanted[i][1]) != 0)
+            at++;
+        if (at == desk.choice_count)
+            fail_msg("%s is not offered", wanted[i][1]);
+        fixture_desk_answer(&desk, desk.choices[at].value);
+        assert_string_equal(desk.wish_text, wanted[i][1]);
+    }
+    fixture_free(f);
+}
+
 static void what_if_has_the_fastest_first(void **state)
 {
     (void)state;
@@ -180,6 +209,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused_with_the_reason),
         cmocka_unit_test(undo_and_end_ask_for_it),
         cmocka_unit_test(the_menu_of_options_sets_what_is_chosen),
+        cmocka_unit_test(every_value_of_an_option_can_be_chosen),
         cmocka_unit_test(what_if_has_the_fastest_first),
         cmocka_unit_test(the_rest_is_left_to_the_screen),
     };

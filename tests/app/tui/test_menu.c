@@ -63,6 +63,29 @@ static void enter_chooses_what_is_in_hand(void **state)
     assert_string_equal(chosen, "strategy=independent");
 }
 
+static void a_note_that_is_cut_can_be_read_at_the_foot(void **state)
+{
+    (void)state;
+    static const struct tui_choice choices[] = {
+        {.label = "one", .value = "1"},
+        {.label = "two",
+         .disabled = true,
+         .note = "refused: this one has a reason that goes on and on until it is longer than a row "
+                 "of the screen has columns for it"}};
+    assert_true(tui_menu_open(&menu, "LONG", choices, 2, 0, answer, &menu));
+    char *first = drawn(12, 80, false);
+    assert_null(strstr(first, "columns for it"));
+    press(TUI_KEY_DOWN);
+    char *text = drawn(12, 80, false);
+    assert_non_null(strstr(text, "columns for it"));
+    assert_null(strstr(text, "n/a"));
+    char *low = drawn(5, 80, false);
+    assert_null(strstr(low, "columns for it"));
+    free(first);
+    free(text);
+    free(low);
+}
+
 static void what_cannot_be_is_not_chosen(void **state)
 {
     (void)state;
@@ -167,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(enter_chooses_what_is_in_hand, menu_end),
+        cmocka_unit_test_teardown(a_note_that_is_cut_can_be_read_at_the_foot, menu_end),
         cmocka_unit_test_teardown(what_cannot_be_is_not_chosen, menu_end),
         cmocka_unit_test_teardown(typing_leaves_what_has_the_words, menu_end),
         cmocka_unit_test_teardown(escape_ends_the_filter_and_then_the_menu, menu_end),
