@@ -187,9 +187,10 @@ static void pending_write(char *out, size_t size, const struct mgb_pending *pend
             used +=
                 (size_t)snprintf(out + used, size - used, " %s=%s", mgb_placement_options()[i].name,
                                  *pending->value[i] ? pending->value[i] : "default");
-    if (pending->wishes > 0 && used < size)
-        snprintf(out + used, size - used, "%s%d wait%s", pending->options ? ", " : " ",
-                 pending->wishes, pending->wishes == 1 ? "s" : "");
+    int waiting = pending->wishes - pending->busy;
+    if (waiting > 0 && used < size)
+        snprintf(out + used, size - used, "%s%d wait%s", pending->options ? ", " : " ", waiting,
+                 waiting == 1 ? "s" : "");
 }
 
 static enum tui_style line_style(enum mgb_line_kind kind)
@@ -229,7 +230,7 @@ static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas
     } else if (screen->pending.blocked) {
         foot_put(canvas, row, TUI_WARN,
                  "rows wait: another program writes to the results file; none is lost");
-    } else if (screen->pending.options || screen->pending.wishes > 0) {
+    } else if (screen->pending.options || screen->pending.wishes > screen->pending.busy) {
         char text[600];
         pending_write(text, sizeof text, &screen->pending);
         foot_put(canvas, row, TUI_WARN, text);

@@ -24,6 +24,7 @@ struct mgb_workbench {
     struct mgb_queued *first, *last;
     uint64_t serials;
     int doing; /* wishes that were taken and are not shown as done yet */
+    int busy;  /* of those, what takes long */
     int stops; /* of the wishes that wait, those to stop */
     bool starting, quit, gone, woken;
     struct mgb_placement wanted; /* in force, and all that waits */

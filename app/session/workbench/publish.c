@@ -239,7 +239,7 @@ void mgb_bench_publish(struct mgb_workbench *bench)
         bench->snapshot = next;
     }
     if (bench->settled) {
-        bench->doing = 0;
+        bench->doing = bench->busy = 0;
         bench->starting = false;
     }
     bench->settled = false;

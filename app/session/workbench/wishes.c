@@ -19,6 +19,12 @@ static bool is_long(enum mgb_wish_kind kind)
            kind == MGB_WISH_EVAL || kind == MGB_WISH_SWEEP;
 }
 
+/* What the snapshot has words for while it is done. */
+static bool is_told(enum mgb_wish_kind kind)
+{
+    return kind == MGB_WISH_VERIFY || kind == MGB_WISH_EVAL || kind == MGB_WISH_SWEEP;
+}
+
 void mgb_bench_wish_free(struct mgb_queued *wishes)
 {
     while (wishes) {
@@ -225,6 +231,7 @@ void mgb_bench_pending(struct mgb_workbench *bench, struct mgb_pending *out)
 {
     char now[512], then[512];
     *out = (struct mgb_pending){.wishes = bench->doing + bench->starting,
+                                .busy = bench->busy,
                                 .blocked = atomic_load(&bench->blocked)};
     for (const struct mgb_queued *wish = bench->first; wish; wish = wish->next)
         out->wishes++;
@@ -269,6 +276,7 @@ struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench)
         last->next = queue_pop(bench);
     for (const struct mgb_queued *wish = taken; wish; wish = wish->next)
         bench->doing++;
+    bench->busy += taken && is_told(taken->kind);
     mgb_hub_yield(bench->hub, bench->first != NULL);
     pthread_mutex_unlock(&bench->lock);
     return taken;

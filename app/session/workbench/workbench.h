@@ -75,6 +75,7 @@ struct mgb_pending {
     uint64_t options;                 /* bits of enum mgb_option_id */
     char value[MGB_OPTION_COUNT][64]; /* of those; "" : back to what was not given */
     int wishes;   /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
+    int busy; /* of these, what takes long and is being done: `doing` of the snapshot says what */
     bool blocked; /* rows wait for another program that writes to the results file; none is lost */
 };
 

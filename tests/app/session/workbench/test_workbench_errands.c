@@ -135,6 +135,21 @@ static void placements_are_verified_against_each_other(void **state)
     bench_close(&bench);
 }
 
+static void unlike_batches_are_not_verified_against_each_other(void **state)
+{
+    struct bench bench;
+    char message[600];
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    assert_ok(bench_ask(&bench, MGB_WISH_SET, "batch=8"));
+    pause_after(&bench, 2);
+    assert_ok(bench_ask(&bench, MGB_WISH_VERIFY, NULL));
+    bench_message(&bench, message, sizeof message);
+    assert_string_equal(
+        message, "verify: the global batches differ (16 against 8): the two see different data");
+    bench_close(&bench);
+}
+
 static bool is_swept(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
                      int64_t unused)
 {
@@ -164,11 +179,16 @@ static void a_sweep_fills_its_table(void **state)
     bench_close(&bench);
 }
 
+/* It is being done, and waits for nothing. */
 static bool has_cell(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
                      int64_t unused)
 {
-    (void)pending, (void)unused;
-    return snapshot->sweep && snapshot->sweep->position >= 2;
+    (void)unused;
+    if (!snapshot->sweep || snapshot->sweep->position < 2)
+        return false;
+    assert_int_equal(pending->busy, 1);
+    assert_int_equal(pending->wishes, 1);
+    return true;
 }
 
 static bool is_stopped(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
@@ -339,6 +359,7 @@ int main(void)
         TEST(steps_of_an_expression_are_stopped_and_go_on),
         TEST(a_placement_set_by_an_expression_is_picked_up),
         TEST(placements_are_verified_against_each_other),
+        TEST(unlike_batches_are_not_verified_against_each_other),
         TEST(a_sweep_fills_its_table),
         TEST(a_sweep_is_stopped_and_keeps_what_it_has),
         TEST(a_saved_session_repeats_to_the_last_bit),
