@@ -187,16 +187,20 @@ static void placement_add(struct page *page, const char *words, bool ran)
     }
 }
 
+/* Reasons begin with the verdict that they are of. */
 static void verdict_add(struct page *page, const struct mgb_bench_cell *cell)
 {
+    size_t length = strlen(cell->verdict);
+    const char *why = cell->reason;
     bool base = strcmp(cell->verdict, "base") == 0;
+    if (length > 0 && strncmp(why, cell->verdict, length) == 0 && why[length] == ':')
+        why += length + 1 + strspn(why + length + 1, " ");
     figure_add(page, "ratio", cell->ratio, base ? "" : " of the base's time an example");
-    page_add(page, "verdict   %s\n",
-             base             ? "base: the first cell that ran, the others are held against it"
-             : *cell->verdict ? cell->verdict
-                              : "none yet: all cells are judged together when the last has ended");
-    if (*cell->reason)
-        page_add(page, "          %s\n", cell->reason);
+    page_add(page, "verdict   %s%s%s\n",
+             base         ? "base, the first cell that ran: the others are held against it"
+             : length > 0 ? cell->verdict
+                          : "none yet: cells are judged together when all of them have ended",
+             *why ? ": " : "", why);
 }
 
 void sweep_table_detail(char *out, size_t size, const struct mgb_bench_sweep *sweep, int at)

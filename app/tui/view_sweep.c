@@ -365,11 +365,12 @@ static bool sweep_load(void *private, const char *name, const char *value)
 static void sweep_hint(void *private, struct tui_canvas *canvas, struct tui_rect row,
                        const struct tui_scene *scene)
 {
-    static const struct tui_hint keys[] = {
-        {"e", "edit"},   {"s", "start, go on"}, {"Ctrl-C", "stop"}, {"Left Right", "grid, cells"},
-        {"/", "filter"}, {"?", "help"},         {"q", "quit"}};
+    static const struct tui_hint keys[] = {{"e", "edit"},       {"s", "start, go on"},
+                                           {"Ctrl-C", "stop"},  {"Left Right", "grid, cells"},
+                                           {"Enter", "a cell"}, {"/", "filter"},
+                                           {"?", "help"},       {"q", "quit"}};
     (void)private, (void)scene;
-    tui_hints_draw(canvas, row, keys, 7);
+    tui_hints_draw(canvas, row, keys, 8);
 }
 
 const struct tui_view tui_view_sweep = {

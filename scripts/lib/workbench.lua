@@ -307,6 +307,12 @@ local function bench_add(options, strategy, words)
   if #left > 0 then host.output("sweep: of the bench left out: " .. table.concat(left, ", ")) end
 end
 
+-- Why there is no verdict, and what befell a repetition.
+local function reason_of(judged)
+  if not (judged.reason and judged.odd) then return judged.reason or judged.odd end
+  return judged.reason .. "; " .. judged.odd
+end
+
 local function field(value) return (tostring(value or ""):gsub("[\t\n]", " ")) end
 
 -- Runs a sweep; what its options leave out is as on the bench, whose placement is in words and its strategy in force. Gives
@@ -329,7 +335,7 @@ function w.sweep(text, strategy, ...)
       local judged = one.judged or {}
       lines[#lines + 1] = table.concat({ row.label, field(judged.step_ms or row.step_ms and row.step_ms.median), field(judged.low_ms),
         field(judged.high_ms), field(one.base and 1 or judged.ratio), one.base and "base" or judged.verdict or "",
-        row.outcome or "", field(judged.reason or judged.odd) }, "\t")
+        row.outcome or "", field(reason_of(judged)) }, "\t")
     end
   end
   return table.concat(lines, "\n"), host.rows_rank(rows)

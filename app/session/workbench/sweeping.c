@@ -215,7 +215,7 @@ static void line_fill(struct mgb_bench_sweep *sweep, char *line, int64_t number)
     row->ratio = number_read(fields[4]);
     snprintf(row->verdict, sizeof row->verdict, "%.15s", fields[5]);
     snprintf(row->outcome, sizeof row->outcome, "%.11s", fields[6]);
-    snprintf(row->reason, sizeof row->reason, "%.239s", fields[7]);
+    snprintf(row->reason, sizeof row->reason, "%.399s", fields[7]);
 }
 
 /* As all was judged: the row of this label, none where no point is called the fastest. */
@@ -275,10 +275,10 @@ static void done_say(struct mgb_workbench *bench, const struct mgb_script_answer
     const struct mgb_bench_sweep *sweep = bench->draft->sweep;
     const char *text = answer->count == ANSWERS ? answer->texts[1] : "";
     if (sweep && sweep->total > 0 && sweep->ran == 0)
-        mgb_bench_say(bench, MGB_LINE_WARNING,
-                      "nothing was run: all %lld cells of '%s' had ended before; change the grid "
-                      "or the name",
-                      (long long)sweep->total, sweep->name);
+        mgb_bench_say(
+            bench, MGB_LINE_WARNING,
+            "nothing was run: all %lld cells had ended before; change the grid or the name",
+            (long long)sweep->total);
     else
         mgb_bench_say(bench, MGB_LINE_NOTE, "the sweep is done%s%s", *text ? ": " : "", text);
 }

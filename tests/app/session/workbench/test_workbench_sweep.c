@@ -54,10 +54,11 @@ static void what_does_not_vary_is_as_on_the_bench(void **state)
                   2);
     segments_have(*state, "cpu_merge = 1 AND sum_at = '/cpu:0'", 1);
     segments_have(*state, "cpu_merge = 0 AND sum_at = '/gpu:0'", 1);
-    segments_have(*state,
-                  "r.backend = 'host' AND (SELECT options LIKE '%\"hidden\":16%' FROM model m WHERE "
-                  "m.id = r.model_id)",
-                  2);
+    segments_have(
+        *state,
+        "r.backend = 'host' AND (SELECT options LIKE '%\"hidden\":16%' FROM model m WHERE "
+        "m.id = r.model_id)",
+        2);
 }
 
 static void what_varies_takes_the_place_of_what_it_contradicts(void **state)
@@ -143,6 +144,24 @@ static void one_repetition_is_told_to_be_no_verdict(void **state)
     bench_close(&bench);
 }
 
+static void where_every_verdict_is_refused_no_cell_is_the_fastest(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    const struct mgb_snapshot *s =
+        swept(&bench, "{ name = 'u', grid = { batch = {1, 2, 3} }, steps = 1, warmup = 'auto', "
+                      "max_time = '1ms' }");
+    assert_string_equal(s->sweep->best, "Fastest: none: 2 of 2 refused");
+    for (int i = 0; i < 3; i++) {
+        assert_false(s->sweep->rows[i].best);
+        assert_string_equal(s->sweep->rows[i].verdict, i == 0 ? "base" : "refused");
+        if (i > 0)
+            assert_non_null(strstr(s->sweep->rows[i].reason, "steady"));
+    }
+    mgb_shared_drop(s);
+    bench_close(&bench);
+}
+
 static void a_sweep_that_has_ended_is_not_run_again_and_says_so(void **state)
 {
     const char *options = "{ name = 'again', grid = { batch = {1, 2} }, steps = 3, resume = true }";
@@ -151,7 +170,7 @@ static void a_sweep_that_has_ended_is_not_run_again_and_says_so(void **state)
     mgb_shared_drop(swept(&bench, options));
     assert_false(bench_logged(&bench, "nothing was run"));
     assert_ok(bench_ask(&bench, MGB_WISH_SWEEP, options));
-    bench_await_log(&bench, "nothing was run: all 2 cells of 'again' had ended before");
+    bench_await_log(&bench, "nothing was run: all 2 cells had ended before");
     const struct mgb_snapshot *s = bench_await(&bench, is_swept, 0, "a sweep");
     assert_int_equal(s->sweep->ran, 0);
     assert_true(s->sweep->rows[0].resumed && s->sweep->rows[1].resumed);
@@ -171,6 +190,7 @@ int main(void)
         TEST(each_strategy_takes_what_it_has_of_the_bench),
         TEST(rows_are_in_grid_order_and_the_headline_is_the_marked_one),
         TEST(one_repetition_is_told_to_be_no_verdict),
+        TEST(where_every_verdict_is_refused_no_cell_is_the_fastest),
         TEST(a_sweep_that_has_ended_is_not_run_again_and_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
