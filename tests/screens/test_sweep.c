@@ -134,12 +134,57 @@ static void a_stopped_sweep_goes_on_where_it_was(void **state)
     live_quit(t);
 }
 
+/* The run that is open is ended by a "y" alone; every cell has what the grid shows of options that do not vary. */
+static void a_sweep_asks_before_it_ends_a_run_and_keeps_the_bench(void **state)
+{
+    struct program *p = *state;
+    struct terminal_options options = {.rows = 40, .columns = 120};
+    struct terminal *t =
+        program_start(p, &options, "mlp", "--backend", "host", "--gpus", "2", "--batch", "8",
+                      "--strategy", "gradients", "--cpu-relocation", NULL);
+    terminal_await(t, "READY");
+    live_run(t);
+    live_pause(t);
+    terminal_press(t, "6");
+    terminal_await(t, "nothing varies yet");
+    grid_set(t, "steps a cell", "20");
+    grid_set(t, "repeats", "1");
+    grid_set(t, "cpu_merge", "false, true");
+    terminal_press(t, "s");
+    terminal_await_match(t, "end run 1, after [0-9]+ steps?, for the sweep\\? y/N");
+    terminal_press(t, "n");
+    live_rest(t);
+    assert_true(terminal_has(t, "PAUSED"));
+    terminal_press(t, "s");
+    terminal_await(t, "for the sweep? y/N");
+    terminal_press(t, "y");
+    terminal_await(t, "all cells have ended");
+    terminal_await(t, "READY");
+    assert_string_equal(
+        database_text(p, "SELECT group_concat(DISTINCT gpus || ' ' || batch_per_gpu || ' ' || "
+                         "strategy || ' ' || cpu_relocation || ' ' || weights_at) FROM segment"),
+        "2 8 gradients 1 /cpu:0");
+    assert_string_equal(database_text(p, "SELECT count(*) FROM sweep_point"), "2");
+    terminal_press(t, "Right");
+    terminal_press(t, "Enter");
+    terminal_await(t, "placement in effect");
+    assert_true(terminal_has(t, "base, the first cell that ran"));
+    terminal_await_match(t, "strategy +gradients");
+    terminal_press(t, "Esc");
+    terminal_await(t, "GRID");
+    terminal_press(t, "s"); /* nothing is left to run */
+    terminal_await(t, "nothing was run: all 2 cells had ended before");
+    live_quit(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_grid_runs_through_and_its_best_is_marked, live_begin,
                                         live_end),
         cmocka_unit_test_setup_teardown(a_stopped_sweep_goes_on_where_it_was, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(a_sweep_asks_before_it_ends_a_run_and_keeps_the_bench,
+                                        live_begin, live_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
