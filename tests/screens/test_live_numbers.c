@@ -32,8 +32,8 @@ static const struct {
     {"p", "peer access +off"},
     {"r", "weights at +cpu:0"},
     {"o:staged", "weights at +cpu:0"},
-    {"o:relocation      move", "weights at +cpu:0"},
-    {"o:update_at      cpu:0", "update gpu:0"},
+    {"o:move clone", "weights at +cpu:0"},
+    {"o:update_at cpu:0 gpu:0", "update gpu:0"},
     {"b", "batch/GPU +4 "},
     {"r", "weights at +gpu:0"},
 };
@@ -46,7 +46,7 @@ static void toggle(struct terminal *t, int number)
         terminal_press(t, "o");
         terminal_await(t, "OPTIONS");
         terminal_type(t, keys + 2);
-        terminal_await_match(t, "> [a-z_]+ +[a-z:0-9]+ -> ");
+        terminal_await_match(t, "> (staged|relocation|update_at) +[a-z:0-9]+ -> ");
         terminal_press(t, "Enter");
     } else {
         terminal_press(t, keys);
