@@ -16,7 +16,8 @@ enum devices_kind {
     DEVICES_PEERS_HEAD,
     DEVICES_PEER,      /* a GPU that sends; receivers are columns */
     DEVICES_IDLE_RULE, /* of devices that the plan leaves alone; then of such links */
-    DEVICES_IDLE_LINKS_RULE
+    DEVICES_IDLE_LINKS_RULE,
+    DEVICES_IDLE_PEERS_RULE
 };
 struct devices_line {
     enum devices_kind kind;

@@ -104,6 +104,17 @@ static void peer_cell(char out[CELL + 8], const struct mgb_facts *facts, int fro
              number);
 }
 
+/* The GPU of column `n`: those in use come first; -1: there is none. */
+static int receiver_at(const struct mgb_facts *facts, int n)
+{
+    for (int used = 1; used >= 0; used--)
+        for (int i = 0; i < facts->device_count; i++)
+            if (tui_device_is_gpu(&facts->devices[i]) && facts->devices[i].used == (used == 1) &&
+                n-- == 0)
+                return i;
+    return -1;
+}
+
 /* One row of the matrix, `from` negative: the names of the receivers. */
 static void peers_draw(struct tui_canvas *canvas, struct tui_rect row,
                        const struct mgb_facts *facts, int from, int left)
@@ -112,16 +123,15 @@ static void peers_draw(struct tui_canvas *canvas, struct tui_rect row,
     if (from >= 0)
         tui_put(canvas, row, 0, 0, TUI_PLAIN, tui_device_at(facts, from));
     struct tui_rect cells = tui_rect_inside(row, 0, NAME);
-    for (int to = 0, n = 0; to < facts->device_count; to++) {
-        if (!tui_device_is_gpu(&facts->devices[to]) || n++ < left)
-            continue;
-        int x = (n - 1 - left) * CELL;
-        if (x + CELL > cells.columns)
+    for (int x = 0, n = left; x + CELL <= cells.columns; x += CELL, n++) {
+        int to = receiver_at(facts, n);
+        if (to < 0)
             break;
+        enum tui_style style = facts->devices[to].used ? TUI_PLAIN : TUI_DIM;
         struct tui_rect cell = {cells.y, cells.x + x, cells.rows, CELL - 1};
         if (from >= 0)
             peer_cell(text, facts, from, to);
-        tui_put(canvas, cell, 0, 0, from >= 0 ? TUI_PLAIN : TUI_DIM,
+        tui_put(canvas, cell, 0, 0, from >= 0 ? style : TUI_DIM,
                 from >= 0 ? text : tui_device_at(facts, to));
     }
 }
@@ -151,6 +161,9 @@ void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
         link_draw(canvas, inner, &table, scene, &facts->links[line->index]);
     } else if (line->kind == DEVICES_PEERS_RULE) {
         tui_rule(canvas, row, 0, "PEERS from row to column",
+                 "P peer  h via host  . no link  GB/s*");
+    } else if (line->kind == DEVICES_IDLE_PEERS_RULE) {
+        tui_rule(canvas, row, 0, "PEERS NOT USED from row to column",
                  "P peer  h via host  . no link  GB/s*");
     } else if (line->kind == DEVICES_PEERS_HEAD) {
         peers_draw(canvas, inner, facts, -1, left);

@@ -10,7 +10,7 @@
 struct devices_state {
     struct tui_list list;
     struct devices_line *lines; /* owned; of the newest draw or key */
-    int count, capacity;
+    int count, capacity, used;   /* used: how many lines are of what is in use */
     struct tui_rect rows; /* where the list was drawn */
 };
 
@@ -80,16 +80,20 @@ static void links_add(struct devices_state *state, const struct tui_scene *scene
     section_end(state, rule, used ? 2 : 1);
 }
 
-static void peers_add(struct devices_state *state, const struct tui_scene *scene)
+/* Where one GPU is in use it has no peer in use either: then all of them are told with those that are not. */
+static void peers_add(struct devices_state *state, const struct tui_scene *scene, bool used)
 {
     const struct mgb_facts *facts = scene->snapshot->facts;
-    int rule = state->count, gpus = 0;
-    for (int i = 0; i < facts->device_count; i++)
+    int rule = state->count, gpus = 0, busy = 0;
+    for (int i = 0; i < facts->device_count; i++) {
         gpus += tui_device_is_gpu(&facts->devices[i]);
-    line_add(state, DEVICES_PEERS_RULE, 0);
+        busy += tui_device_is_gpu(&facts->devices[i]) && facts->devices[i].used;
+    }
+    line_add(state, used ? DEVICES_PEERS_RULE : DEVICES_IDLE_PEERS_RULE, 0);
     line_add(state, DEVICES_PEERS_HEAD, 0);
     for (int i = 0; gpus > 1 && i < facts->device_count; i++)
         if (tui_device_is_gpu(&facts->devices[i]) &&
+            (facts->devices[i].used && busy > 1) == used &&
             device_passes(&facts->devices[i], scene->filter))
             line_add(state, DEVICES_PEER, i);
     section_end(state, rule, 2);
@@ -103,9 +107,11 @@ static void lines_make(struct devices_state *state, const struct tui_scene *scen
         return;
     devices_add(state, scene, true);
     links_add(state, scene, true);
-    peers_add(state, scene);
+    peers_add(state, scene, true);
+    state->used = state->count;
     devices_add(state, scene, false);
     links_add(state, scene, false);
+    peers_add(state, scene, false);
 }
 
 /* Headings are passed over, on in the direction of the key; at either end back to the nearest line. */
@@ -143,9 +149,11 @@ static void devices_draw(void *private, struct tui_canvas *canvas, struct tui_re
 {
     struct devices_state *state = private;
     int detail = area.rows >= 18 ? 6 : area.rows >= 14 ? 5 : 0;
+    lines_make(state, scene);
+    if (state->used == area.rows - 5) /* that fits, with a line less told of the one in hand */
+        detail = detail ? 5 : 0;
     state->rows = area;
     state->rows.rows -= detail;
-    lines_make(state, scene);
     tui_list_fit(&state->list, state->count, state->rows.rows);
     hand_settle(state, 1);
     if (!state->count) {

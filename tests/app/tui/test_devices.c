@@ -232,6 +232,40 @@ static void what_is_not_used_comes_last(void **state)
     bench_done(&bench);
 }
 
+static void peers_in_use_come_first_and_fit_80x24(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, 8);
+    for (int i = 1; i <= 8; i++)
+        bench.fixture->devices[i].used = i == 3 || i == 7;
+    for (int i = 0; i < bench.fixture->facts.link_count; i++) {
+        struct mgb_facts_link *link = &bench.fixture->links[i];
+        bool busy = (link->from == 0 || link->from == 3 || link->from == 7) &&
+                    (link->to == 3 || link->to == 7 || link->to == 0);
+        link->bytes = busy && (link->from == 0 || link->to == 0) ? 1000 : 0;
+    }
+    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 20, 80);
+    char *peers = strstr(text, "PEERS");
+    assert_non_null(peers);
+    char *head = frame_line(peers, "gpu:");
+    assert_non_null(strstr(head, "gpu:2  gpu:6  gpu:0"));
+    char *row = strstr(peers, "\n gpu:2 ");
+    assert_non_null(row);
+    assert_non_null(strstr(row, "\n gpu:6 "));
+    free(head);
+    free(text);
+    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 100, 80);
+    assert_non_null(strstr(strstr(text, "PEERS NOT USED"), "\n gpu:0 "));
+    free(text);
+    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 6, 40);
+    row = frame_line(text, "DEVICES");
+    assert_null(strstr(row, "nned")); /* both have no room: the title alone */
+    free(row);
+    free(text);
+    bench_done(&bench);
+}
+
 static void filter_leaves_what_has_its_words(void **state)
 {
     (void)state;
@@ -281,6 +315,7 @@ int main(void)
         cmocka_unit_test(detail_tells_identity_and_categories),
         cmocka_unit_test(walk_visits_every_line_but_headings),
         cmocka_unit_test(what_is_not_used_comes_last),
+        cmocka_unit_test(peers_in_use_come_first_and_fit_80x24),
         cmocka_unit_test(filter_leaves_what_has_its_words),
         cmocka_unit_test(no_model_says_what_to_do),
         cmocka_unit_test(every_size_stays_inside),
