@@ -80,12 +80,6 @@ struct terminal *storm_start(struct storm *storm, int rows, int columns)
     return storm->terminal;
 }
 
-void storm_run(struct storm *storm)
-{
-    terminal_press(storm->terminal, "Space");
-    terminal_await_match(storm->terminal, "RUNNING +[1-9]");
-}
-
 /* "... run 3 seg 2 ... RUNNING 214": false: no such thing is there, or it is cut. */
 static bool head_read(struct terminal *t, long long *run, long long *steps)
 {
@@ -111,6 +105,23 @@ void storm_look(struct storm *storm, int ms)
         storm->shown[run] = storm->steps;
     storm->run = run;
     storm->steps = steps;
+}
+
+/* While an expression is still being done a key to run is refused, and told so: it is given again. */
+void storm_run(struct storm *storm)
+{
+    static const char runs[] = "RUNNING +[1-9]";
+    for (int i = 0; i < 5; i++) {
+        terminal_press(storm->terminal, "Space");
+        for (int64_t end = now_ms() + 5000; now_ms() < end;) {
+            if (terminal_matches(storm->terminal, runs))
+                return;
+            storm_look(storm, 20);
+        }
+        if (terminal_matches(storm->terminal, "OPENING|RUNNING"))
+            break;
+    }
+    terminal_await_match(storm->terminal, runs);
 }
 
 bool storm_revive(struct storm *storm)
