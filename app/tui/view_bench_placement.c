@@ -131,8 +131,15 @@ static void global_draw(struct tui_canvas *canvas, struct tui_rect row,
     bool weak = f->batch_mode == MGB_BATCH_PER_GPU;
     tui_put(canvas, row, 0, at.name, TUI_PLAIN, weak ? "global" : "per GPU");
     tui_print(canvas, row, 0, at.now, TUI_PLAIN, "%d", weak ? f->global_batch : f->batch_per_gpu);
-    tui_put(canvas, row, 0, at.next, TUI_DIM,
-            weak ? "weak: grows with GPUs" : "strong: is shared out");
+    int64_t largest = scene->snapshot->pressed ? scene->snapshot->pressed->largest_batch : 0;
+    if (largest > 0 && !at.note)
+        tui_print(canvas, row, 0, at.next, TUI_DIM, "most that fits: %lld", (long long)largest);
+    else
+        tui_put(canvas, row, 0, at.next, TUI_DIM,
+                weak ? "weak: grows with GPUs" : "strong: is shared out");
+    if (largest > 0 && at.note)
+        tui_print(canvas, row, 0, at.note, TUI_DIM, "largest batch for each GPU that fits: %lld",
+                  (long long)largest);
 }
 
 /* "sum cpu:0, update cpu:0": the places that the lines above do not tell; what is pending elsewhere comes first. */

@@ -40,6 +40,8 @@ struct mgb_pressed {
      * all other options in the order of the table. */
     int count;
     bool complete; /* all rows are found out */
+    int64_t
+        largest_batch; /* for each GPU, of which the plan fits; 0: not known, or nothing limits it */
     struct mgb_pressed_row rows[MGB_PRESSED_MOST];
 };
 

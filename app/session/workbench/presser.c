@@ -18,8 +18,9 @@ struct mgb_presser {
     const struct mgb_facts *facts;
     struct script_open_request request;
     int64_t segment;
-    struct mgb_preview *preview; /* of the placement in force; NULL: not made yet */
-    int count, next;             /* rows; the first that is not planned yet */
+    struct mgb_preview *preview;  /* of the placement in force; NULL: not made yet */
+    int count, next;              /* rows; the first that is not planned yet */
+    struct presser_search search; /* after them */
     struct mgb_pressed_row rows[MGB_PRESSED_MOST];
     struct mgb_lookup lookups[MGB_PRESSED_MOST]; /* by row; without columns: none */
     bool waiting[MGB_PRESSED_MOST];              /* for the desk's answer */
@@ -93,6 +94,7 @@ static void rows_begin(struct mgb_presser *presser)
     presser->preview = NULL;
     presser->count = presser->next = 0;
     presser->round = (presser->round + 1) % 1000000;
+    presser->search = (struct presser_search){0};
     memset(presser->lookups, 0, sizeof presser->lookups);
     memset(presser->waiting, 0, sizeof presser->waiting);
     memset(presser->answered, 0, sizeof presser->answered);
@@ -156,6 +158,7 @@ void mgb_presser_forget(struct mgb_presser *presser)
     mgb_preview_free(presser->preview);
     presser->preview = NULL;
     presser->next = presser->count;
+    presser->search.next = 0;
     presser->segment = 0;
     presser->request.graph = NULL; /* another one may come to lie where it was */
 }
@@ -261,6 +264,22 @@ static void stand_in_tell(struct mgb_presser *presser)
     mgb_judge_desk_stand_in(presser->desk, &of);
 }
 
+static void base_found(struct mgb_presser *presser)
+{
+    mgb_presser_search_begin(&presser->search, presser->preview);
+    if (presser->desk && presser->segment == 0)
+        stand_in_tell(presser);
+}
+
+static bool search_work(struct mgb_presser *presser)
+{
+    if (presser->search.next == 0)
+        return false;
+    mgb_presser_search_work(&presser->search, &presser->request);
+    presser->changed = presser->changed || presser->search.next == 0;
+    return true;
+}
+
 static void row_work(struct mgb_presser *presser)
 {
     struct presser_base base = {presser->facts, &presser->request, presser->preview,
@@ -278,15 +297,15 @@ bool mgb_presser_work(struct mgb_presser *presser)
     answers_take(presser);
     if (presser->next == presser->count) {
         desk_ask(presser);
-        return false;
+        return search_work(presser);
     }
     presser->changed = true;
     if (presser->preview)
         row_work(presser);
     else if (mgb_session_preview(&presser->preview, &presser->request) != MGB_OK)
         base_refused(presser);
-    else if (presser->desk && presser->segment == 0)
-        stand_in_tell(presser);
+    else
+        base_found(presser);
     desk_ask(presser);
     return true;
 }
@@ -317,6 +336,7 @@ const struct mgb_pressed *mgb_presser_look(struct mgb_presser *presser, bool *fr
     out->shared.free = pressed_free;
     out->count = presser->count;
     out->complete = is_complete(presser);
+    out->largest_batch = presser->search.next ? 0 : presser->search.fits;
     memcpy(out->rows, presser->rows, sizeof out->rows);
     mgb_shared_drop(presser->last);
     presser->last = out;

@@ -18,6 +18,16 @@ struct presser_base {
 void mgb_presser_row_find(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
                           const struct presser_base *base);
 
+/* presser_batch.c */
+struct presser_search {
+    int64_t next;        /* the batch for each GPU to be tried; 0: it is over, or not wanted */
+    int64_t fits, fails; /* so far; 0: none */
+};
+/* Wanted where some device in use has a memory limit. */
+void mgb_presser_search_begin(struct presser_search *search, const struct mgb_preview *preview);
+void mgb_presser_search_work(struct presser_search *search,
+                             const struct script_open_request *request);
+
 /* The columns of a placement in effect. */
 void mgb_presser_lookup_fill(struct mgb_lookup *lookup, const struct mgb_facts *facts,
                              const struct mgb_preview *next);

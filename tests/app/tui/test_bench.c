@@ -222,6 +222,16 @@ static void what_would_happen_is_told_in_words(void **state)
     fixture_free(f);
 }
 
+static void the_largest_batch_that_fits_is_told_once_it_is_known(void **state)
+{
+    (void)state;
+    struct fixture *f = bench_make(4);
+    assert_shows("weak: grows with GPUs");
+    f->pressed.largest_batch = 96;
+    assert_shows("global      128       most that fits: 96");
+    fixture_free(f);
+}
+
 static void what_is_asked_for_is_pending_until_it_is_in_force(void **state)
 {
     (void)state;
@@ -453,6 +463,7 @@ int main(void)
         cmocka_unit_test(numbers_on_the_screen_are_the_snapshots),
         cmocka_unit_test(unknown_numbers_are_dashes),
         cmocka_unit_test(what_would_happen_is_told_in_words),
+        cmocka_unit_test(the_largest_batch_that_fits_is_told_once_it_is_known),
         cmocka_unit_test(what_is_asked_for_is_pending_until_it_is_in_force),
         cmocka_unit_test(nothing_is_told_by_colour_alone),
         cmocka_unit_test(intervals_fit_their_cells),

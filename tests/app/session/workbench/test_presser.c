@@ -149,6 +149,7 @@ static void changes_are_those_of_a_preview_made_by_hand(void **state)
             planned += pressed->rows[r].from == MGB_PRESSED_PLANNED;
         }
         assert_true(planned >= 3);
+        assert_int_equal(pressed->largest_batch, 0); /* nothing limits it */
         mgb_shared_drop(pressed);
         scene_done(&scene);
     }
@@ -220,6 +221,10 @@ static void what_cannot_be_says_why_and_what_does_not_fit_names_the_device(void 
     const struct mgb_pressed_row *wide = mgb_pressed_find(pressed, MGB_OPTION_PRECISION, 1);
     assert_int_equal(wide->from, MGB_PRESSED_REFUSED);
     assert_non_null(strstr(wide->reason, "not supported"));
+    int64_t largest;
+    assert_ok(mgb_preview_largest_batch(scene.preview, &largest));
+    assert_true(largest >= 512 && largest < 1024);
+    assert_int_equal(pressed->largest_batch, largest);
     mgb_shared_drop(pressed);
     scene_done(&scene);
 }
