@@ -75,6 +75,7 @@ struct script_session {
     int64_t loss_count, loss_capacity;
     int64_t epochs_left;       /* of the step call in progress; 0 when steps were asked */
     atomic_llong heartbeat_ns; /* when the last step ended */
+    int64_t watched_ns;        /* when the watchdog last let go of the thread that waits */
     atomic_llong call_steps;   /* done in the step call in progress */
     int64_t call_asked;        /* of how many */
     bool call_yields;          /* it may end before */

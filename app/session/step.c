@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STOPPED_NS INT64_C(2000000000)
+
 /* What is said about a segment at its end. */
 static void step_count(struct script_session *session, const struct mgb_record_step *row,
                        const struct mgb_step_result *result)
@@ -114,12 +116,21 @@ static void run_give_up(struct script_session *session, enum mgb_outcome outcome
     mgb_recorder_flush(recorder);
 }
 
+/* It was due a second after it was last left: the process was stopped meanwhile, or the machine stood still, and the step
+ * with it. */
+static void step_watch_stopped(struct script_session *session, int64_t now)
+{
+    if (now - session->watched_ns > STOPPED_NS)
+        atomic_store(&session->heartbeat_ns, now);
+}
+
 /* The watchdog: called about once a second on the thread that waits. The engine's own deadline comes first; this one is
  * for a device so stuck that the engine's thread does not come back. */
 static void step_watch(void *context)
 {
     struct script_session *session = context;
     int64_t now = session_clock_ns(), limit = session->hub->options.step_timeout_ns;
+    step_watch_stopped(session, now);
     if (session->segment_id)
         mgb_session_push_sample(session, now);
     if (limit && now - atomic_load(&session->heartbeat_ns) > limit + limit / 4 + 1000000000)
@@ -129,6 +140,7 @@ static void step_watch(void *context)
         run_give_up(session, MGB_OUTCOME_INTERRUPTED, "ended by a signal during a step");
     mgb_hub_warn_stopped(session->hub);
     step_tell(session);
+    session->watched_ns = session_clock_ns();
 }
 
 void mgb_session_die(struct script_session *session, const char *message)
@@ -255,7 +267,8 @@ static enum mgb_status step_play(struct script_session *session,
         mgb_session_goal_begin(&session->goal,
                                request->steps - (session->automatic ? 0 : session->warmup));
     atomic_store(&session->call_steps, 0);
-    atomic_store(&session->heartbeat_ns, session_clock_ns());
+    session->watched_ns = session_clock_ns();
+    atomic_store(&session->heartbeat_ns, session->watched_ns);
     atomic_store(&hub->active, session->run);
     enum mgb_status status = MGB_INTERRUPTED;
     if (!atomic_load(&hub->interrupted))

@@ -110,8 +110,8 @@ enum mgb_status mgb_cuda_start(struct mgb_queue *queue, const void *kernel, unsi
                        queue->last, queue->cuda->devices[queue->request.device].name);
 }
 
-/* MGB_TIMEOUT when `deadline_ns` (0: none) passes first. */
-static enum mgb_status queue_await(struct mgb_queue *queue, int64_t deadline_ns)
+/* MGB_TIMEOUT when the deadline passes first. */
+static enum mgb_status queue_await(struct mgb_queue *queue, struct mgb_deadline *deadline)
 {
     struct mgb_cuda *cuda = queue->cuda;
     const char *device = cuda->devices[queue->request.device].name;
@@ -125,13 +125,12 @@ static enum mgb_status queue_await(struct mgb_queue *queue, int64_t deadline_ns)
             return mgb_fail_in(mgb_cuda_fail(cuda, error, "waiting"), "%s, not later than %s",
                                device, queue->last ? queue->last : "its first work");
         }
-        int64_t now = mgb_clock_ns();
-        if (deadline_ns > 0 && now > deadline_ns) {
+        if (mgb_deadline_left_ns(deadline) < 0) {
             cuda->sticky = true;
             return mgb_fail(MGB_TIMEOUT, "%s did not finish; the last work given to it was %s",
                             device, queue->last ? queue->last : "a wait");
         }
-        if (now - begun < SPIN_NS)
+        if (mgb_clock_ns() - begun < SPIN_NS)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -163,12 +162,12 @@ static void queues_settle(struct mgb_cuda *cuda)
 enum mgb_status mgb_cuda_drain(void *context, int64_t timeout_ns)
 {
     struct mgb_cuda *cuda = context;
-    int64_t deadline = timeout_ns > 0 ? mgb_clock_ns() + timeout_ns : 0;
+    struct mgb_deadline deadline = mgb_deadline_make(timeout_ns);
     if (cuda->sticky)
         return mgb_fail(MGB_DEVICE, "CUDA: a GPU was lost earlier; only closing is left");
     enum mgb_status status = MGB_OK;
     for (struct mgb_queue *queue = cuda->queues; queue && status == MGB_OK; queue = queue->next)
-        status = queue_await(queue, deadline);
+        status = queue_await(queue, &deadline);
     if (status == MGB_DEVICE)
         queues_settle(cuda);
     if (status != MGB_OK)

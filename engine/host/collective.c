@@ -47,7 +47,7 @@ static enum mgb_status meeting_push(struct mgb_queue *const *queues, void *const
         return mgb_host_failure_get(host);
     struct mgb_host_collective *meeting =
         &host->collectives[host->collective_count % (uint64_t)host->collective_capacity];
-    mgb_gate_wait(&meeting->free, all_left, meeting, 0);
+    mgb_gate_wait(&meeting->free, all_left, meeting, NULL);
     host->collective_count++;
     meeting->buffers = buffers;
     meeting->count = count;
@@ -95,7 +95,7 @@ static void meeting_await(struct mgb_host *host, struct mgb_host_collective *mee
                           atomic_int *counter)
 {
     struct meeting_wait wait = {meeting, counter, host};
-    mgb_gate_wait(&meeting->gate, all_there, &wait, 0);
+    mgb_gate_wait(&meeting->gate, all_there, &wait, NULL);
 }
 
 static void share_add(const struct mgb_host_collective *meeting, int index)

@@ -1,7 +1,6 @@
 /* The gate, on Linux futexes. The order between threads comes from the atomics, which ThreadSanitizer sees. */
 #include "engine/host/gate.h"
 
-#include "engine/base/clock.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -24,14 +23,14 @@ static void gate_sleep(struct mgb_gate *gate, unsigned seen, int64_t ns)
     syscall(SYS_futex, &gate->sequence, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
 }
 
-bool mgb_gate_wait(struct mgb_gate *gate, mgb_gate_test *test, void *context, int64_t timeout_ns)
+bool mgb_gate_wait(struct mgb_gate *gate, mgb_gate_test *test, void *context,
+                   struct mgb_deadline *deadline)
 {
     for (int i = 0; i < SPINS; i++) {
         if (test(context))
             return true;
         spin_pause();
     }
-    int64_t deadline = timeout_ns > 0 ? mgb_clock_ns() + timeout_ns : INT64_MAX;
     bool done = false;
     atomic_fetch_add(&gate->sleepers, 1);
     while (!done) {
@@ -39,7 +38,7 @@ bool mgb_gate_wait(struct mgb_gate *gate, mgb_gate_test *test, void *context, in
         done = test(context);
         if (done)
             break;
-        int64_t left = timeout_ns > 0 ? deadline - mgb_clock_ns() : LONGEST_SLEEP_NS;
+        int64_t left = deadline ? mgb_deadline_left_ns(deadline) : LONGEST_SLEEP_NS;
         if (left <= 0)
             break;
         gate_sleep(gate, seen, left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS);

@@ -3,6 +3,7 @@
 #ifndef MGB_HOST_GATE_H
 #define MGB_HOST_GATE_H
 
+#include "engine/base/clock.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,9 +15,10 @@ struct mgb_gate {
 
 typedef bool mgb_gate_test(void *context);
 
-/* Returns once test(context) is true, or false after `timeout_ns` (0: none). The test is repeated at least every 100 ms,
+/* Returns once test(context) is true, or false after the deadline (NULL: none). The test is repeated at least every 100 ms,
  * so that a condition that nobody announces (giving up) is still seen. */
-bool mgb_gate_wait(struct mgb_gate *gate, mgb_gate_test *test, void *context, int64_t timeout_ns);
+bool mgb_gate_wait(struct mgb_gate *gate, mgb_gate_test *test, void *context,
+                   struct mgb_deadline *deadline);
 /* Call after making the condition true (sequentially consistent store). */
 void mgb_gate_notify(struct mgb_gate *gate);
 

@@ -58,7 +58,7 @@ static void *queue_main(void *argument)
     pthread_setname_np(pthread_self(), name);
     mgb_parallel_set_threads(queue->request.use == MGB_USE_COMPUTE ? queue->request.threads : 1);
     for (;;) {
-        mgb_gate_wait(&queue->work, has_work, queue, 0);
+        mgb_gate_wait(&queue->work, has_work, queue, NULL);
         if (atomic_load(&queue->tail) == atomic_load_explicit(&queue->head, memory_order_relaxed))
             return NULL; /* stopped, and nothing left to do */
         queue_step(queue);
@@ -154,11 +154,11 @@ static bool has_room(void *context)
     return atomic_load(&queue->head) >= atomic_load_explicit(&queue->wake_at, memory_order_relaxed);
 }
 
-/* Until `head` commands are done; false after the timeout. */
-static bool queue_await(struct mgb_queue *queue, uint64_t head, int64_t timeout_ns)
+/* Until `head` commands are done; false after the deadline (NULL: none). */
+static bool queue_await(struct mgb_queue *queue, uint64_t head, struct mgb_deadline *deadline)
 {
     atomic_store(&queue->wake_at, head);
-    bool done = mgb_gate_wait(&queue->moved, has_room, queue, timeout_ns);
+    bool done = mgb_gate_wait(&queue->moved, has_room, queue, deadline);
     atomic_store(&queue->wake_at, UINT64_MAX);
     return done;
 }
@@ -172,7 +172,7 @@ enum mgb_status mgb_host_push(struct mgb_queue *queue, const struct mgb_command 
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     if (tail - atomic_load(&queue->head) == queue->capacity) {
         queue->waited++;
-        queue_await(queue, tail - queue->capacity / 2, 0);
+        queue_await(queue, tail - queue->capacity / 2, NULL);
     }
     queue->ring[tail & (queue->capacity - 1)] = *command;
     atomic_store(&queue->tail, tail + 1);
@@ -236,16 +236,13 @@ static enum mgb_status drain_give_up(struct mgb_host *host, int64_t timeout_ns)
 enum mgb_status mgb_host_drain(void *context, int64_t timeout_ns)
 {
     struct mgb_host *host = context;
-    int64_t deadline = timeout_ns > 0 ? mgb_clock_ns() + timeout_ns : 0;
+    struct mgb_deadline deadline = mgb_deadline_make(timeout_ns);
     if (host->sticky)
         return mgb_host_failure_get(host);
-    for (struct mgb_queue *queue = host->queues; queue; queue = queue->next) {
-        int64_t left = deadline ? deadline - mgb_clock_ns() : 0;
-        if (deadline && left < 1)
-            left = 1;
-        if (!queue_await(queue, atomic_load_explicit(&queue->tail, memory_order_relaxed), left))
+    for (struct mgb_queue *queue = host->queues; queue; queue = queue->next)
+        if (!queue_await(queue, atomic_load_explicit(&queue->tail, memory_order_relaxed),
+                         &deadline))
             return drain_give_up(host, timeout_ns);
-    }
     for (struct mgb_queue *queue = host->queues; queue; queue = queue->next)
         MGB_TRY(queue_grow(queue));
     MGB_TRY(mgb_host_collectives_grow(host));

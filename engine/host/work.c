@@ -45,7 +45,7 @@ static enum mgb_status fault_play(struct mgb_queue *queue, const struct mgb_kern
         nanosleep(&time, NULL);
     }
     if (mgb_host_fault_find(&host->faults, device, launch, MGB_FAULT_HANG)) {
-        mgb_gate_wait(&queue->work, stopped, queue, 0);
+        mgb_gate_wait(&queue->work, stopped, queue, NULL);
         return mgb_fail(MGB_DEVICE, "planted fault: the operator hung until its queue was freed");
     }
     if (mgb_host_fault_find(&host->faults, device, launch, MGB_FAULT_OOM)) {
@@ -72,7 +72,7 @@ static bool order_perform(struct mgb_queue *queue, const struct mgb_command *com
         event_record(command->order.event, command->order.generation);
     } else if (command->kind == MGB_COMMAND_WAIT) {
         struct event_wait wait = {command->order.event, command->order.generation, queue->host};
-        mgb_gate_wait(&wait.event->gate, event_reached, &wait, 0);
+        mgb_gate_wait(&wait.event->gate, event_reached, &wait, NULL);
     } else if (command->kind == MGB_COMMAND_ALLREDUCE) {
         mgb_host_meet(queue, command);
     } else {

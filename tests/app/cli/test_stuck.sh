@@ -3,6 +3,10 @@
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 export MGBENCH_DB=r.db MGBENCH_STEP_TIMEOUT=2
 
+stored() {
+    [ "$(ask 'select count(*) from step where segment_id = (select max(id) from segment)')" -gt 0 ]
+}
+
 cat >sweep.lua <<LUA
 local rows = mgb.sweep{ name = "stuck", model = $small, batch = 4, steps = 10, warmup = 0, backend = "host",
                         grid = { gpus = { 1, 2 }, cpu_merge = { true, false } } }
@@ -34,6 +38,20 @@ finished
 same 'exit code' 1 "$code"
 same 'outcome' timeout "$(ask 'select outcome from run order by id desc')"
 same 'message names the device' 1 "$(ask "select message like '%/gpu:1%' from run order by id desc")"
+unset MGBENCH_FAULT
+
+# Time in which the process was stopped is no step's: neither the engine nor who watches it takes it for a stuck device.
+command_line='a run that was stopped for longer than a step may take'
+start run mlp --quiet --no-supervisor --backend host --gpus 2 --batch 4096 --steps 1000000
+until_true 20 stored
+kill -STOP "$pid"
+sleep 4
+kill -CONT "$pid"
+sleep 0.5
+kill -INT "$pid"
+finished
+same 'exit code' 130 "$code"
+same 'outcome' interrupted "$(ask 'select outcome from run order by id desc')"
 unset MGBENCH_STEP_TIMEOUT
 
 # Out of memory in the middle of a step on device 1, caught by the script.
