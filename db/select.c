@@ -225,7 +225,8 @@ static enum mgb_status last_choose(struct chooser *c)
     MGB_TRY(rows_choose(
         c,
         "SELECT r.id, " CHOSEN " FROM run AS r"
-        " WHERE NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = 'selftest')"
+        " WHERE NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name IN ('selftest', "
+        "'verify'))"
         " ORDER BY r.started_ms DESC, r.id DESC LIMIT 1 OFFSET ?",
         &value, 1));
     return c->found > 0 ? MGB_OK : run_missing_fail(c, "run so far back");

@@ -21,7 +21,7 @@ static const struct mgb_flag flags[] = {
      "show ratios to this baseline (default: the newest one of the same model, machine "
      "and backend)",
      false},
-    {"--all", NULL, "those of mgbench selftest, too", false},
+    {"--all", NULL, "those of mgbench selftest and of verifications, too", false},
     {"--all-segments", NULL, "a line for every segment of a run", false},
     {NULL, NULL, NULL, false}};
 
@@ -104,7 +104,7 @@ static const char *const column_names[COLUMNS] = {"run",
                                                   "baseline_ms",
                                                   "ratio"};
 
-/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all), ?7 selftest's, too. A run that says
+/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all), ?7 selftest's and verifications, too. A run that says
  * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen first, so that only theirs
  * is looked up. */
 #define RUNS_SQL(segments, outcome)                                                                \
@@ -126,8 +126,8 @@ static const char *const column_names[COLUMNS] = {"run",
     "?2))"                                                                                         \
     "             AND (?3 IS NULL OR EXISTS (SELECT 1 FROM sweep_point AS p JOIN sweep AS w"       \
     "                  ON w.id = p.sweep_id WHERE p.run_id = r.id AND w.name = ?3))"               \
-    "             AND (?7 OR NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = "        \
-    "'selftest'))"                                                                                 \
+    "             AND (?7 OR NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name IN "       \
+    "('selftest', 'verify')))"                                                                     \
     "             AND (?4 IS NULL OR r.outcome = 'running' OR " outcome " = ?4)"                   \
     "           ORDER BY r.started_ms DESC, r.id DESC, s.id DESC LIMIT ?6)"                        \
     " SELECT r.id, s.id, (SELECT count(*) FROM segment WHERE run_id = r.id AND id <= s.id),"       \
@@ -355,11 +355,11 @@ static void foot_print(const struct listing *l)
                 l->in->program);
 }
 
-static bool selftests_wanted(const struct mgb_invocation *in)
+/* Who asks for a tag has the runs of it. */
+static bool checks_wanted(const struct mgb_invocation *in)
 {
     const char *tag = mgb_cli_find_flag(in, "--tag"), *sweep = mgb_cli_find_flag(in, "--sweep");
-    return mgb_cli_find_flag(in, "--all") || (tag && strcmp(tag, "selftest") == 0) ||
-           (sweep && strcmp(sweep, "selftest") == 0);
+    return mgb_cli_find_flag(in, "--all") || tag || (sweep && strcmp(sweep, "selftest") == 0);
 }
 
 static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
@@ -380,7 +380,7 @@ static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_read
                                  mgb_value_of_text(l.outcome),
                                  mgb_value_of_text(mgb_cli_find_flag(in, "--baseline")),
                                  mgb_value_of_int(l.outcome || !l.most ? -1 : l.most),
-                                 mgb_value_of_int(selftests_wanted(in))};
+                                 mgb_value_of_int(checks_wanted(in))};
     MGB_TRY(table_make(&l));
     enum mgb_status status =
         mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 7, &sink);

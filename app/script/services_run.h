@@ -26,6 +26,7 @@ struct script_open_request {
     double target_noise; /* see script_step_request.whole; a fraction of the median; 0: none */
     int64_t max_time_ns; /* likewise, since the first step; 0: none */
     const struct script_point *point; /* of a sweep, or NULL */
+    const char *tag; /* the run gets it; NULL: none */
     bool expect_oom;
     int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
 };

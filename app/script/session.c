@@ -120,6 +120,7 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
     };
     if (lua_getfield(L, 1, "source") != LUA_TNIL)
         out->source = mgb_script_source(L, -1);
+    out->tag = mgb_script_text_field(L, 1, "tag", NULL);
     out->expect_oom = mgb_script_boolean_field(L, 1, "expect_oom");
     if (lua_getfield(L, 1, "point") != LUA_TNIL) {
         mgb_script_read_point(L, lua_gettop(L), point);

@@ -17,6 +17,17 @@ enum mgb_status mgb_hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
     return MGB_OK;
 }
 
+static enum mgb_status tags_put(struct mgb_recorder *recorder, int64_t run,
+                                const struct mgb_hub *hub,
+                                const struct script_open_request *request)
+{
+    const char *const tags[] = {hub->options.tag, request->tag};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (tags[i])
+            MGB_TRY(mgb_recorder_put_tag(recorder, run, tags[i]));
+    return MGB_OK;
+}
+
 enum mgb_status mgb_session_begin_run(struct script_session *session,
                                       const struct script_open_request *request)
 {
@@ -36,10 +47,9 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     free(description);
     if (status == MGB_OK && request->point && session->run_id)
         status = mgb_hub_sweep_point(session->hub, session->run_id, request->point);
-    const char *tag = session->hub->options.tag;
-    if (status == MGB_OK && tag && session->run_id)
-        status = mgb_recorder_put_tag(recorder, session->run_id, tag);
-    return status;
+    return status == MGB_OK && session->run_id
+               ? tags_put(recorder, session->run_id, session->hub, request)
+               : status;
 }
 
 static void oom_fill(struct mgb_record_segment_end *end, const struct mgb_oom *oom)
@@ -71,8 +81,7 @@ int64_t mgb_session_record_refused(struct mgb_hub *hub, const struct script_open
             row.run = run;
             if (request->point)
                 mgb_hub_sweep_point(hub, run, request->point);
-            if (hub->options.tag)
-                mgb_recorder_put_tag(recorder, run, hub->options.tag);
+            (void)tags_put(recorder, run, hub, request);
             if (mgb_recorder_begin_segment(&segment, recorder, &row) == MGB_OK)
                 mgb_recorder_finish_segment(NULL, recorder, segment, &end);
             mgb_recorder_finish_run(recorder, run, outcome, message);

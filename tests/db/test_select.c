@@ -188,6 +188,9 @@ static void the_last_run_is_the_one_started_last_and_no_selftest(void **state)
     assert_string_equal(out, "2.3");
     selected(out, *state, "tag:selftest");
     assert_string_equal(out, "1.1");
+    change(*state, "INSERT INTO tag VALUES (2, 'verify')");
+    selected(out, *state, "last");
+    assert_string_equal(out, "3.0");
 }
 
 static void remark_is(const char *path, const char *words, const char *wanted)

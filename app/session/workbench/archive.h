@@ -30,7 +30,8 @@ struct mgb_list_request {
     const char *
         filter; /* words that all must occur (model, placement, tags, notes, outcome), or name=value, name<value, name>value
                            over columns of run_summary (!=, <=, >= too; run, batch, step_ms, rate, placement,
-                           tag and note are short names; at most 127 bytes); NULL, "": everything */
+                           tag and note are short names; at most 127 bytes); NULL, "": everything but runs of selftest and of
+                           verifications, which a word for them, a tag or a run's number asks for */
     enum mgb_list_column sort;
     bool ascending;
     int64_t first; /* rows left out */

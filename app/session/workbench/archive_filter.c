@@ -115,6 +115,7 @@ struct building {
     struct mgb_archive_filter *out;
     FILE *where;
     size_t used; /* of out->texts */
+    bool checks; /* a word asks for runs of selftest and of verifications, too */
 };
 
 /* The parameter's number; its text is kept. */
@@ -160,6 +161,7 @@ static void word_add(struct building *b, const char *word)
         "s.strategy", "s.allreduce", "s.precision",   "s.weights_at", "s.join_at", "s.loss_at",
         "s.sum_at",   "s.update_at", ARCHIVE_OUTCOME, ARCHIVE_PLACE};
     int number = pattern_bind(b, word);
+    b->checks = b->checks || strcasecmp(word, "selftest") == 0 || strcasecmp(word, "verify") == 0;
     fputs("(", b->where);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fprintf(b->where, "%s LIKE ?%d ESCAPE '\\' OR ", texts[i], number);
@@ -226,6 +228,7 @@ static enum mgb_status condition_add(struct building *b, const struct filter_col
     bool equal = strcmp(op, "=") == 0 || is_negated(op);
     bool negated = is_negated(op);
     const char *negation = negated ? "NOT " : "";
+    b->checks = b->checks || column->kind == COLUMN_TAG || strcmp(column->sql, "r.id") == 0;
     if (column->kind == COLUMN_TAG || column->kind == COLUMN_NOTE) {
         bool tag = column->kind == COLUMN_TAG;
         if (!equal)
@@ -305,6 +308,8 @@ static enum mgb_status words_take(struct building *b, const char *text)
         fputs(" AND ", b->where);
         MGB_TRY(word_take(b, word));
     }
+    if (!b->checks)
+        fputs(" AND r.id NOT IN " ARCHIVE_CHECKS, b->where);
     return MGB_OK;
 }
 

@@ -309,11 +309,13 @@ static enum mgb_status total_ask(struct mgb_list *list, struct mgb_reader *reade
     list->total = list->first + list->count;
     if (list->count < most && (list->count > 0 || list->first == 0))
         return MGB_OK;
-    if (strcmp(q->filter.where, "1") == 0)
-        return mgb_query_run(reader,
-                             "SELECT (SELECT count(*) FROM segment) + (SELECT count(*) FROM run "
-                             "AS r WHERE NOT EXISTS (SELECT 1 FROM segment WHERE run_id = r.id))",
-                             NULL, 0, &sink);
+    if (strcmp(q->filter.where, ARCHIVE_PLAIN) == 0)
+        return mgb_query_run(
+            reader,
+            "SELECT (SELECT count(*) FROM segment) - (SELECT count(*) FROM segment WHERE run_id "
+            "IN " ARCHIVE_CHECKS ") + (SELECT count(*) FROM run AS r WHERE NOT EXISTS (SELECT 1 "
+            "FROM segment WHERE run_id = r.id) AND r.id NOT IN " ARCHIVE_CHECKS ")",
+            NULL, 0, &sink);
     /* Parameters keep their numbers: the two that only a page has are asked for what is always so. */
     if (asprintf(&sql, "SELECT count(*)" FROM " WHERE ?1 IS ?1 AND ?2 IS ?2 AND ?3 IS ?3 AND %s",
                  q->filter.where) < 0)

@@ -31,8 +31,12 @@ enum {
     "memory_total WHERE segment_id = s.id AND device LIKE '%/" kind ":%')"
 #define ARCHIVE_RATE "t.examples * 1e9 / nullif(t.timed_ns, 0)"
 
+/* Runs that measure nothing anybody compares are listed when they are asked for. */
+#define ARCHIVE_CHECKS "(SELECT run_id FROM tag WHERE name IN ('selftest', 'verify'))"
+#define ARCHIVE_PLAIN "1 AND r.id NOT IN " ARCHIVE_CHECKS
+
 struct mgb_archive_filter {
-    char *where; /* SQL, "1" for everything; to be freed */
+    char *where; /* SQL, ARCHIVE_PLAIN without words; to be freed */
     int count;
     struct mgb_value values[ARCHIVE_WORDS]; /* from ?ARCHIVE_FIXED + 1 on; texts are in `texts` */
     char texts[3 * ARCHIVE_FILTER];

@@ -43,6 +43,7 @@ struct mgb_judge_desk {
     atomic_bool stop, abandon;    /* abandon: what is being worked on is of no use any more */
 
     struct desk_pair asked, judged; /* judged.now 0: nothing is */
+    bool whole;                     /* no more steps than those asked about are coming */
     struct timespec due;            /* of the next judging of the same segments */
     struct mgb_bench_answer answer; /* of `judged` */
     struct desk_lookup *lookups;
@@ -92,6 +93,8 @@ static bool pair_is_due(const struct mgb_judge_desk *desk)
     if (!is_of(&desk->asked, &desk->judged))
         return true;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    if (desk->whole && desk->asked.steps != desk->judged.steps)
+        return true;
     return has_grown(desk) && !is_before(&now, &desk->due);
 }
 
@@ -316,20 +319,32 @@ void mgb_judge_desk_close(struct mgb_judge_desk *desk)
     desk_free(desk);
 }
 
-void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
-                        int64_t steps)
+static void pair_ask(struct mgb_judge_desk *desk, const struct desk_pair *pair, bool whole)
 {
-    const struct desk_pair pair = {run, now, before, steps};
     if (!desk->file.path)
         return;
     pthread_mutex_lock(&desk->lock);
-    if (!is_of(&desk->asked, &pair))
+    if (!is_of(&desk->asked, pair))
         atomic_store(&desk->abandon, true);
     bool grew = has_grown(desk);
-    desk->asked = pair;
-    if (!is_of(&desk->asked, &desk->judged) || (!grew && has_grown(desk)))
+    desk->asked = *pair;
+    desk->whole = whole;
+    if (!is_of(&desk->asked, &desk->judged) || (!grew && has_grown(desk)) ||
+        (whole && pair_is_due(desk)))
         pthread_cond_signal(&desk->asked_cond);
     pthread_mutex_unlock(&desk->lock);
+}
+
+void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
+                        int64_t steps)
+{
+    pair_ask(desk, &(struct desk_pair){run, now, before, steps}, false);
+}
+
+void mgb_judge_desk_ask_all(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
+                            int64_t steps)
+{
+    pair_ask(desk, &(struct desk_pair){run, now, before, steps}, true);
 }
 
 bool mgb_judge_desk_look(struct mgb_judge_desk *desk, struct mgb_bench_answer *out, int64_t now,

@@ -18,6 +18,9 @@ void mgb_judge_desk_close(struct mgb_judge_desk *desk); /* NULL is allowed */
  * the run with the same placement in effect count as repetitions of either side. Never waits. */
 void mgb_judge_desk_ask(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
                         int64_t steps);
+/* The same where no more steps are coming: unless the answer covers all of them it is made anew at once. */
+void mgb_judge_desk_ask_all(struct mgb_judge_desk *desk, int64_t run, int64_t now, int64_t before,
+                            int64_t steps);
 /* The newest answer for these segments; false: none yet. Without a segment before (0) `there` is false and only the speed-up
  * is told; a failure is told by `there` false and a reason. Never waits for work. */
 bool mgb_judge_desk_look(struct mgb_judge_desk *desk, struct mgb_bench_answer *out, int64_t now,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEGMENTS = 5, FIXED_VALUES = 4, STAND_IN_VALUES = 7, MOST_COLUMNS = 24 };
+enum { MOST_SEGMENTS = 5, FIXED_VALUES = 5, STAND_IN_VALUES = 7, MOST_COLUMNS = 24 };
 
 /* Names go into the question as they are, so that only these are taken. */
 static const struct {
@@ -65,10 +65,16 @@ static const char head_sql[] =
     "   AND r.backend = o.backend AND +r.machine_id = o.machine_id AND r.simulated = o.simulated"
     "   AND coalesce(r.data, '') = coalesce(o.data, '') AND s.id <> k.id"
     "   AND s.optimizer IS k.optimizer AND s.outcome IN ('ok', 'running', 'interrupted')";
-#define NEWEST(limit)                                                                              \
-    "   AND EXISTS (SELECT 1 FROM step WHERE segment_id = s.id AND warmup = 0)"                    \
-    " ORDER BY r.id DESC, s.id DESC LIMIT " limit
-static const char tail_sql[] = NEWEST("?4");
+/* What is evidence: no verification, and as many timed steps as view scaling wants. What runs, or was never judged, is not
+ * unsteady. */
+#define EVIDENCE                                                                                   \
+    "   AND NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = 'verify')"                \
+    "   AND (SELECT count(*) FROM (SELECT 1 FROM step WHERE segment_id = s.id AND warmup = 0"      \
+    "        LIMIT 10)) = 10"
+#define STEADY "coalesce((SELECT steady FROM segment_stat WHERE segment_id = s.id), 1)"
+/* ?5: unsteady ones, too. */
+static const char tail_sql[] =
+    EVIDENCE " AND (?5 OR " STEADY ") ORDER BY r.id DESC, s.id DESC LIMIT ?4";
 
 struct found {
     struct mgb_selected at[MOST_SEGMENTS];
@@ -112,12 +118,12 @@ static enum mgb_status columns_add(char *sql, size_t size, struct mgb_value *val
 }
 
 static enum mgb_status segments_find(struct found *out, struct mgb_reader *reader, int64_t now,
-                                     const struct mgb_lookup *lookup)
+                                     const struct mgb_lookup *lookup, bool unsteady)
 {
     char sql[sizeof head_sql + sizeof tail_sql + MOST_COLUMNS * 40];
     struct mgb_value values[FIXED_VALUES + MOST_COLUMNS] = {
         mgb_value_of_int(now), mgb_value_of_text(lookup->model), mgb_value_of_text(lookup->backend),
-        mgb_value_of_int(MOST_SEGMENTS)};
+        mgb_value_of_int(MOST_SEGMENTS), mgb_value_of_int(unsteady)};
     struct mgb_query_sink sink = {.context = out, .row = found_take};
     strcpy(sql, head_sql);
     out->selection = (struct mgb_selection){.segments = out->at};
@@ -133,10 +139,13 @@ static const char stand_in_sql[] =
     "   AND +r.machine_id = (SELECT id FROM machine WHERE key = ?5) AND r.simulated = 0"
     "   AND coalesce(r.data, '') = ?6 AND s.optimizer IS ?7 AND s.outcome IN ('ok', 'interrupted')";
 
+static const char stand_in_tail_sql[] =
+    EVIDENCE " ORDER BY " STEADY " DESC, r.id DESC, s.id DESC LIMIT 1";
+
 enum mgb_status mgb_judged_stand_in(int64_t *segment, int64_t *run, struct mgb_reader *reader,
                                     const struct mgb_stand_in *of)
 {
-    char sql[sizeof stand_in_sql + sizeof tail_sql + MOST_COLUMNS * 40];
+    char sql[sizeof stand_in_sql + sizeof stand_in_tail_sql + MOST_COLUMNS * 40];
     struct found found = {.selection = {.segments = found.at}};
     struct mgb_query_sink sink = {.context = &found, .row = found_take};
     struct mgb_value values[STAND_IN_VALUES + MOST_COLUMNS] = {
@@ -147,7 +156,7 @@ enum mgb_status mgb_judged_stand_in(int64_t *segment, int64_t *run, struct mgb_r
     *segment = *run = 0;
     strcpy(sql, stand_in_sql);
     MGB_TRY(columns_add(sql, sizeof sql, values, STAND_IN_VALUES, &of->at));
-    strcat(sql, NEWEST("1"));
+    strcat(sql, stand_in_tail_sql);
     MGB_TRY(mgb_query_run(reader, sql, values, STAND_IN_VALUES + of->at.column_count, &sink));
     if (found.selection.count > 0) {
         *run = found.at[0].run;
@@ -168,7 +177,9 @@ enum mgb_status mgb_judged_look_up(struct mgb_looked_up *out, struct mgb_reader 
         .id = lookup->id, .ratio = (double)NAN, .low = (double)NAN, .high = (double)NAN};
     if (now == 0)
         return MGB_OK;
-    MGB_TRY(segments_find(&found, reader, now, lookup));
+    MGB_TRY(segments_find(&found, reader, now, lookup, false));
+    if (found.selection.count == 0)
+        MGB_TRY(segments_find(&found, reader, now, lookup, true));
     out->segments = (int64_t)found.selection.count;
     if (out->segments == 0)
         return MGB_OK;

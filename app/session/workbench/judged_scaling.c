@@ -88,6 +88,7 @@ static const char base_sql[] =
              "   AND a.gpus = 1 AND a.global_batch = ?2 AND a.outcome = 'ok' AND a.optimizer IS "
              "k.optimizer"
              "   AND a.recompute IS k.recompute AND a.precision IS k.precision AND t.median_ns > 0"
+             "   AND NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = 'verify')"
              " ORDER BY " TEAM("a") " = " TEAM(
                  "k") " DESC, (t.timed_steps >= 10 AND t.steady IS NOT 0) DESC, t.timed_steps >= "
                       "10 DESC, a.strategy IS k.strategy DESC,"

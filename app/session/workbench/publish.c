@@ -193,8 +193,9 @@ static void answer_refresh(struct mgb_workbench *bench)
 {
     struct mgb_snapshot *draft = bench->draft;
     if (bench->session && draft->now.segment_id) {
-        mgb_judge_desk_ask(bench->desk, draft->now.run_id, draft->now.segment_id,
-                           draft->before.segment_id, draft->now.figures.steps);
+        (bench->state == MGB_BENCH_RUNNING ? mgb_judge_desk_ask : mgb_judge_desk_ask_all)(
+            bench->desk, draft->now.run_id, draft->now.segment_id, draft->before.segment_id,
+            draft->now.figures.steps);
         (void)mgb_judge_desk_look(bench->desk, &draft->answer, draft->now.segment_id,
                                   draft->before.segment_id);
         mgb_answer_doubt(&draft->answer, &draft->now);

@@ -193,6 +193,27 @@ static void notes_and_placements_as_shown_are_found(void **state)
     reading_done(&r);
 }
 
+static void checks_are_listed_when_they_are_asked_for(void **state)
+{
+    struct reading r;
+    struct mgb_store *store;
+    assert_ok(mgb_store_open(&store, *state, NULL));
+    for (int i = 0; i < 3; i++)
+        stored_run(store, database_run(), database_segment(0), 12, 1000000);
+    assert_ok(mgb_store_put_tag(store, 1, "selftest"));
+    assert_ok(mgb_store_put_tag(store, 2, "verify"));
+    mgb_store_close(store);
+    reading_init(&r, *state);
+    assert_int_equal(passing(&r, ""), 1);
+    assert_int_equal(list_ask(&r, "", MGB_LIST_RUN, false, 5, 10)->total, 1);
+    assert_int_equal(passing(&r, "tiny"), 1);
+    assert_int_equal(passing(&r, "verify"), 1);
+    assert_int_equal(passing(&r, "tag=selftest"), 1);
+    assert_int_equal(passing(&r, "tag!=other"), 3);
+    assert_int_equal(passing(&r, "run=2"), 1);
+    reading_done(&r);
+}
+
 static void says(struct reading *r, const char *filter, const char *words)
 {
     const struct mgb_list *list = list_ask(r, filter, MGB_LIST_RUN, false, 0, 10);
@@ -443,6 +464,7 @@ int main(void)
         ON_RESULTS(ratios_are_to_the_pinned_baseline),
         ON_RESULTS(words_and_conditions_all_must_hold),
         ON_RESULTS(notes_and_placements_as_shown_are_found),
+        ON_RESULTS(checks_are_listed_when_they_are_asked_for),
         ON_RESULTS(what_cannot_be_asked_is_told),
         ON_RESULTS(every_column_sorts_both_ways),
         ON_RESULTS(pages_make_up_the_whole),

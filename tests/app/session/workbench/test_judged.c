@@ -227,6 +227,24 @@ static void it_judges_again_when_there_are_a_sixteenth_more_steps(void **state)
     desk_done(&d);
 }
 
+/* What is on the screen of a paused bench is of all its steps, however few came since. */
+static void a_segment_that_stands_still_is_judged_with_all_its_steps(void **state)
+{
+    struct desk d;
+    desk_init(&d, *state);
+    int64_t before = toggle(&d, 0, false, 10000000);
+    int64_t now = toggle(&d, before, true, 7000000);
+    mgb_judge_desk_ask(d.desk, d.run, now, before, STEPS);
+    told_await(&d, 1);
+    stored_steps(d.store, &d.record, now, 2 * STEPS, 2, 0, 9000000);
+    mgb_judge_desk_ask_all(d.desk, d.run, now, before, STEPS + 2);
+    told_await(&d, 2);
+    struct mgb_bench_answer again = answer_await(&d, now, before);
+    struct mgb_judgement direct = judge_directly(*state, &before, 1, &now, 1, false);
+    is_same(&again, &direct);
+    desk_done(&d);
+}
+
 /* A running segment whose warm-up is found by rule has no flags yet. */
 static void the_warmup_of_a_running_segment_is_left_out_by_its_rule(void **state)
 {
@@ -369,6 +387,58 @@ static void stored_segments_tell_what_pressing_would_change(void **state)
     desk_done(&d);
 }
 
+static struct mgb_looked_up looked_up(struct desk *d, int64_t now)
+{
+    mgb_judge_desk_look_up(d->desk, now, &on_cpu, 1);
+    return taken(d);
+}
+
+/* Two sides that take turns at every step say nothing of how fast either is; nor do a handful of steps. */
+static void verifications_and_short_segments_are_no_evidence(void **state)
+{
+    struct desk d;
+    struct mgb_record_segment record = database_segment(0), one = one_gpu(32);
+    record.effective.weights_at = "/cpu:0";
+    desk_init(&d, *state);
+    stored_run(d.store, database_run(), record, 40, 13000000);
+    stored_run(d.store, database_run(), record, 9, 13000000);
+    stored_run(d.store, database_run(), one, 40, 9000000);
+    assert_ok(mgb_store_put_tag(d.store, d.run + 1, "verify"));
+    assert_ok(mgb_store_put_tag(d.store, d.run + 3, "verify"));
+    int64_t now = toggle(&d, 0, false, 10000000);
+    assert_int_equal(looked_up(&d, now).segments, 0);
+    mgb_judge_desk_ask(d.desk, d.run, now, 0, STEPS);
+    assert_true(isnan(answer_await(&d, now, 0).speedup));
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM scaling WHERE speedup IS NOT NULL"
+                                          " AND gpus > 1"),
+                     0);
+    int64_t newest = stored_run(d.store, database_run(), record, 10, 13000000);
+    struct mgb_looked_up got = looked_up(&d, now);
+    struct mgb_judgement direct = judge_directly(*state, &now, 1, &newest, 1, true);
+    assert_int_equal(got.segments, 1);
+    assert_float_equal(got.ratio, direct.comparison.ratio, 1e-9);
+    desk_done(&d);
+}
+
+static void steady_segments_go_before_newer_unsteady_ones(void **state)
+{
+    struct desk d;
+    struct mgb_record_segment record = database_segment(0);
+    record.effective.weights_at = "/cpu:0";
+    desk_init(&d, *state);
+    int64_t steady = stored_run(d.store, database_run(), record, STEPS, 13000000);
+    assert_ok(mgb_store_begin_run(&record.run, d.store, database_run()));
+    int64_t unsteady = stored_segment(d.store, &record, 0, STEPS, 0, 13000000);
+    stored_steps(d.store, &record, unsteady, STEPS, STEPS, 0, 26000000);
+    stored_end(d.store, unsteady);
+    int64_t now = toggle(&d, 0, false, 10000000);
+    struct mgb_looked_up got = looked_up(&d, now);
+    struct mgb_judgement direct = judge_directly(*state, &now, 1, &steady, 1, true);
+    assert_int_equal(got.segments, 1);
+    assert_float_equal(got.ratio, direct.comparison.ratio, 1e-9);
+    desk_done(&d);
+}
+
 static void look_ups_without_figures_are_answered_again_when_there_are_some(void **state)
 {
     struct desk d;
@@ -446,10 +516,13 @@ int main(void)
         ON_A_FILE(the_same_placement_twice_compares_the_two_segments),
         ON_A_FILE(a_segment_without_timed_steps_is_not_judged_yet),
         ON_A_FILE(it_judges_again_when_there_are_a_sixteenth_more_steps),
+        ON_A_FILE(a_segment_that_stands_still_is_judged_with_all_its_steps),
         ON_A_FILE(the_warmup_of_a_running_segment_is_left_out_by_its_rule),
         ON_A_FILE(the_speed_up_is_that_of_view_scaling),
         ON_A_FILE(the_speed_up_leans_on_a_base_of_enough_steps),
         ON_A_FILE(stored_segments_tell_what_pressing_would_change),
+        ON_A_FILE(verifications_and_short_segments_are_no_evidence),
+        ON_A_FILE(steady_segments_go_before_newer_unsteady_ones),
         ON_A_FILE(look_ups_without_figures_are_answered_again_when_there_are_some),
         cmocka_unit_test(without_a_database_nothing_is_judged_and_nobody_waits),
         ON_A_FILE(a_file_that_is_not_there_yet_is_told_and_opened_when_it_is),

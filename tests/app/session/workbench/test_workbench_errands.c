@@ -133,6 +133,8 @@ static void placements_are_verified_against_each_other(void **state)
     mgb_shared_drop(snapshot);
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     bench_close(&bench);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM run"), 3);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM tag WHERE name = 'verify'"), 2);
 }
 
 static void unlike_batches_are_not_verified_against_each_other(void **state)
