@@ -29,7 +29,7 @@ void sweep_grid_choices(char *out, size_t size, enum mgb_option_id option);
  * or was not asked for. `facts` may be NULL. */
 void sweep_grid_fixed(char *out, size_t size, const struct sweep_grid *grid,
                       const struct mgb_facts *facts, enum mgb_option_id option);
-/* ", 2:10 or more" of all runs at the pace of the bench; "" where that is not known. Returns `out`. */
+/* ", 2:10 h at this pace" of all runs, the bench's step time by their steps; "" where that is not known. Returns `out`. */
 const char *sweep_time_write(char *out, size_t size, const struct sweep_grid *grid,
                              const struct mgb_snapshot *snapshot);
 /* sweep_kept.c: what varies, as a setting, and back; false: something in it is no list of values. */

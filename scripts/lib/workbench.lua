@@ -271,38 +271,33 @@ local twins = { batch = "global_batch", global_batch = "batch", cpu_relocation =
                 cpu_merge = "merge_at", merge_at = "cpu_merge" }
 local strategies = { "outputs", "gradients", "allreduce", "independent" }
 
--- Whether an option of the bench means something in all cells of a sweep; where strategies vary, each cell parks its own.
-local function is_common(name, options, grid, place, strategy)
-  if grid.strategy then return true end
-  if not (options.strategy or place.strategy) and (grid.like or options.like) then
-    for _, one in ipairs(strategies) do
-      if not host.option_in_effect(name, one) then return false end
+-- Why an option of the bench cannot be that of all cells of a sweep: "" where it has no meaning in any, nil where it can be.
+-- Where strategies vary, each cell parks its own.
+local function obstacle(name, options, grid, place, strategy)
+  local own, twin = function(of) return grid[of] ~= nil or options[of] ~= nil end, twins[name]
+  if grid.strategy == nil then
+    local by_like = own("like") and not (options.strategy or place.strategy)
+    for _, one in ipairs(by_like and strategies or { options.strategy or strategy }) do
+      if not host.option_in_effect(name, one) then return by_like and "like decides the strategy" or "" end
     end
-    return true
   end
-  return host.option_in_effect(name, options.strategy or strategy)
+  return twin and own(twin) and ("%s %s"):format(twin, grid[twin] ~= nil and "varies" or "is given") or nil
 end
 
 -- Gives the sweep what the bench has and the sweep does not say: model, data and the rest, and every placement option that was
 -- asked for. `strategy`: the one in force.
 local function bench_add(options, strategy, words)
   local grid, place, left = type(options.grid) == "table" and options.grid or {}, place_read(words), {}
-  local own = {}
-  for _, of in ipairs{ options, grid } do
-    for name in pairs(of) do own[name] = true end
-  end
-  for name, value in pairs(options_of(spec)) do
-    if not own[name] then options[name] = value end
-  end
+  local common = options_of(spec)
   for _, name in ipairs(host.placement_options) do
-    local value, twin = place[name], twins[name]
-    if value ~= nil and not own[name] and is_common(name, options, grid, place, strategy) then
-      if own[twin] then
-        left[#left + 1] = ("%s=%s (%s %s)"):format(name, host.point_value(value), twin, grid[twin] ~= nil and "varies" or "is given")
-      else
-        options[name] = value
-      end
+    local why = place[name] ~= nil and obstacle(name, options, grid, place, strategy)
+    if place[name] ~= nil and not why then common[name] = place[name] end
+    if why and why ~= "" and options[name] == nil and grid[name] == nil then
+      left[#left + 1] = ("%s=%s (%s)"):format(name, host.point_value(place[name]), why)
     end
+  end
+  for name, value in pairs(common) do
+    if options[name] == nil and grid[name] == nil then options[name] = value end
   end
   if #left > 0 then host.output("sweep: of the bench left out: " .. table.concat(left, ", ")) end
 end

@@ -96,6 +96,19 @@ static void each_strategy_takes_what_it_has_of_the_bench(void **state)
     segments_have(*state, "strategy = 'allreduce' AND weights_at IS NULL", 1);
 }
 
+static void a_like_that_varies_leaves_out_what_not_all_of_them_have(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    assert_ok(bench_ask(&bench, MGB_WISH_SET, "weights_at=/cpu:0 pinned=false"));
+    mgb_shared_drop(swept(&bench, "{ name = 'l', grid = { like = {'keras', 'ddp'} }, steps = 5, "
+                                  "warmup = 1 }"));
+    assert_true(bench_logged(&bench, "weights_at=/cpu:0 (like decides the strategy)"));
+    bench_close(&bench);
+    segments_have(*state, "gpus = 2 AND batch_per_gpu = 4", 2);
+    segments_have(*state, "strategy = 'allreduce'", 1);
+}
+
 static void rows_are_in_grid_order_and_the_headline_is_the_marked_one(void **state)
 {
     static const char *const batches[] = {"64", "2", "8", "1"};
@@ -188,6 +201,7 @@ int main(void)
         TEST(what_does_not_vary_is_as_on_the_bench),
         TEST(what_varies_takes_the_place_of_what_it_contradicts),
         TEST(each_strategy_takes_what_it_has_of_the_bench),
+        TEST(a_like_that_varies_leaves_out_what_not_all_of_them_have),
         TEST(rows_are_in_grid_order_and_the_headline_is_the_marked_one),
         TEST(one_repetition_is_told_to_be_no_verdict),
         TEST(where_every_verdict_is_refused_no_cell_is_the_fastest),
