@@ -44,6 +44,9 @@ void mgb_resolve_strategy(struct mgb_resolver *resolver)
                                     : resolver->like->relocation;
 }
 
+/* CPU devices: more threads than that for each core are a mistake, and one that takes the whole machine with it. */
+enum { MOST_THREADS_A_CORE = 32 };
+
 static enum mgb_status resolve_threads(struct mgb_resolver *resolver)
 {
     struct mgb_effective *out = resolver->out;
@@ -58,7 +61,14 @@ static enum mgb_status resolve_threads(struct mgb_resolver *resolver)
                         resolver->asked->threads);
     if (resolver->asked->threads > 0)
         out->threads = resolver->asked->threads;
-    out->oversubscribed = cpu && (int64_t)out->threads * out->tower_count > cores;
+    int64_t all = (int64_t)out->threads * out->tower_count;
+    if (cpu && resolver->asked->threads > 1 && all > (int64_t)MOST_THREADS_A_CORE * cores)
+        return mgb_fail(
+            MGB_INVALID,
+            "threads = %d: %d towers with so many are %lld threads on %d cores; at most "
+            "%d a core are started",
+            resolver->asked->threads, out->tower_count, (long long)all, cores, MOST_THREADS_A_CORE);
+    out->oversubscribed = cpu && all > cores;
     return MGB_OK;
 }
 

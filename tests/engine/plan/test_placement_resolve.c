@@ -476,6 +476,8 @@ static void threads_are_given_or_divided(void **state)
     e = resolve("gpus=4 threads=2");
     assert_false(e.oversubscribed);
     mgb_effective_done(&e);
+    refused("gpus=4 threads=1000", MGB_INVALID,
+            "threads = 1000: 4 towers with so many are 4000 threads on 8 cores");
 }
 
 static void a_heap_that_runs_out_is_reported(void **state)
