@@ -97,13 +97,17 @@ static void device_draw(struct tui_canvas *canvas, struct tui_rect row,
         tui_table_cell(table, columns, BAR_COLUMN, canvas, row, style, "not used");
 }
 
-static void rule_draw(struct tui_canvas *canvas, struct tui_rect row, const struct mgb_facts *facts,
-                      int shown)
+static void rule_draw(struct tui_canvas *canvas, struct tui_rect row,
+                      const struct mgb_snapshot *snapshot, int shown)
 {
-    char title[96], right[64], bytes[32];
+    const struct mgb_facts *facts = snapshot->facts;
+    char title[96], right[96], bytes[32], cost[48] = "";
+    if (snapshot->observer_share > 0 && row.columns >= 72)
+        snprintf(cost, sizeof cost, "watching costs %.1f%% of a core, ",
+                 snapshot->observer_share * 100);
     snprintf(title, sizeof title, shown == facts->device_count ? "DEVICES %d" : "DEVICES %d of %d",
              shown, facts->device_count);
-    snprintf(right, sizeof right, "planned %s in all",
+    snprintf(right, sizeof right, "%splanned %s in all", cost,
              tui_bytes(bytes, sizeof bytes, planned_sum(facts)));
     tui_rule(canvas, row, 0, title, right);
 }
@@ -116,7 +120,7 @@ void tui_devices_draw(struct tui_canvas *canvas, struct tui_rect row,
     struct tui_table table;
     char title[64];
     if (line->kind == DEVICES_RULE) {
-        rule_draw(canvas, row, facts, line->index);
+        rule_draw(canvas, row, scene->snapshot, line->index);
         return;
     }
     if (line->kind == DEVICES_IDLE_RULE) {

@@ -5,6 +5,7 @@
 
 #include "app/script/state.h"
 #include "app/session/workbench/live.h"
+#include "app/session/workbench/observer.h"
 #include "app/session/workbench/presser.h"
 #include "app/session/workbench/statements.h"
 #include "app/session/workbench/wishes.h"
@@ -32,8 +33,8 @@ struct mgb_workbench {
     int undo_count;
     const struct mgb_snapshot *snapshot;
     struct mgb_placement in_force; /* a copy for who asks */
-    char *models;    /* as they were last looked at */
-    bool models_due; /* they are to be looked at again */
+    char *models;                  /* as they were last looked at */
+    bool models_due;               /* they are to be looked at again */
     bool log_incomplete;
     char log_message[256];
 
@@ -81,7 +82,8 @@ struct mgb_workbench {
         int lines;
         char first[300];
     } printed;
-    bool moved;                    /* the placement, by the call in progress */
+    bool moved; /* the placement, by the call in progress */
+    struct mgb_observer observer;
 };
 
 #endif

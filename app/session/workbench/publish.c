@@ -221,6 +221,10 @@ static void draft_refresh(struct mgb_workbench *bench)
         draft->now.segment_id = bench->figures.segment_id;
     }
     answer_refresh(bench);
+    if (bench->state == MGB_BENCH_RUNNING)
+        mgb_observer_look(&bench->observer, &draft->observer_share, mgb_bench_clock_ns());
+    else
+        mgb_observer_rest(&bench->observer);
     draft->recorded = bench->session && draft->now.run_id != 0 && mgb_hub_recorded(bench->hub);
 }
 

@@ -47,6 +47,7 @@ struct mgb_snapshot *mgb_snapshot_make(void)
                                                  .high = unknown,
                                                  .speedup = unknown,
                                                  .efficiency = unknown};
+    snapshot->observer_share = unknown;
     snapshot->phases.slowest = -1;
     return snapshot;
 }

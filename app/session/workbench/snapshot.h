@@ -21,8 +21,8 @@ struct mgb_snapshot {
     struct mgb_shared shared;
     uint64_t version; /* grows */
     enum mgb_bench_state state;
-    char doing[160];                   /* while OPENING, BUSY or SWEEPING; "" */
-    char message[600];                 /* the last refusal or fault, until something succeeds; "" */
+    char doing[160];   /* while OPENING, BUSY or SWEEPING; "" */
+    char message[600]; /* the last refusal or fault, until something succeeds; "" */
     struct {
         uint64_t serial; /* grows with each; 0: nothing yet */
         char text[400];
@@ -40,6 +40,7 @@ struct mgb_snapshot {
     const struct mgb_bench_history *history; /* NULL: no step yet */
     const struct mgb_bench_traced *traced;   /* NULL: none */
     struct mgb_bench_verified verified;
+    double observer_share; /* of one core, that watching cost while it ran last; NaN */
     const struct mgb_bench_sweep *sweep; /* NULL: none was asked for */
 };
 

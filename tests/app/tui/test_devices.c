@@ -55,6 +55,8 @@ static void totals_are_the_sums_of_the_facts(void **state)
             moved += facts->links[i].bytes;
         snprintf(words, sizeof words, "planned %s in all", tui_bytes(bytes, sizeof bytes, planned));
         line_has(&bench, 60, "DEVICES", words);
+        bench.fixture->snapshot.observer_share = 0.0061;
+        line_has(&bench, 60, "DEVICES", "watching costs 0.6% of a core, planned ");
         snprintf(words, sizeof words, "%s moved a step", tui_bytes(bytes, sizeof bytes, moved));
         line_has(&bench, 60, "LINKS", words);
         assert_int_equal(tui_devices_traffic(facts), moved);
