@@ -365,12 +365,18 @@ static bool sweep_load(void *private, const char *name, const char *value)
 static void sweep_hint(void *private, struct tui_canvas *canvas, struct tui_rect row,
                        const struct tui_scene *scene)
 {
-    static const struct tui_hint keys[] = {{"e", "edit"},       {"s", "start, go on"},
-                                           {"Ctrl-C", "stop"},  {"Left Right", "grid, cells"},
-                                           {"Enter", "a cell"}, {"/", "filter"},
-                                           {"?", "help"},       {"q", "quit"}};
-    (void)private, (void)scene;
-    tui_hints_draw(canvas, row, keys, 8);
+    static const struct tui_hint of_grid[] = {
+        {"e", "edit"},   {"s", "start, go on"}, {"Ctrl-C", "stop"}, {"Left Right", "grid, cells"},
+        {"/", "filter"}, {"?", "help"},         {"q", "quit"}};
+    static const struct tui_hint of_cells[] = {
+        {"Enter", "all of a cell"}, {"s", "start, go on"}, {"Ctrl-C", "stop"},
+        {"Left", "grid"},           {"?", "help"},         {"q", "quit"}};
+    const struct sweep_state *state = private;
+    (void)scene;
+    if (state->table_has_keys)
+        tui_hints_draw(canvas, row, of_cells, 6);
+    else
+        tui_hints_draw(canvas, row, of_grid, 7);
 }
 
 const struct tui_view tui_view_sweep = {
