@@ -76,11 +76,19 @@ void live_command(struct terminal *t, const char *line)
     terminal_press(t, "Enter");
 }
 
+static bool head_is_another(struct terminal *t, void *head)
+{
+    return strcmp(terminal_line(t, 0), head) != 0;
+}
+
+/* A picture comes in pieces, its head first: once that of the next one is there, the rest is of this segment too. */
 void live_await_segment(struct terminal *t, int number)
 {
-    char regex[80];
-    snprintf(regex, sizeof regex, "seg %d +[A-Z]+ +[0-9]", number);
+    char regex[80], head[400];
+    snprintf(regex, sizeof regex, "seg %d +RUNNING +[0-9]", number);
     terminal_await_match(t, regex);
+    snprintf(head, sizeof head, "%s", terminal_line(t, 0));
+    terminal_await_that(t, head_is_another, head, "a step more");
     terminal_await_match(t, "[0-9] timed");
 }
 
@@ -101,11 +109,8 @@ static const char *gap_skip(const char *text)
     return text;
 }
 
-const char *live_word(struct terminal *t, const char *label, int number)
+static bool word_find(struct terminal *t, const char *label, int number, char out[80])
 {
-    static char texts[TEXTS][80];
-    static int next;
-    char *out = texts[next++ % TEXTS];
     for (int y = 0; y < t->rows; y++) {
         const char *at = strstr(terminal_line(t, y), label);
         if (!at)
@@ -113,16 +118,38 @@ const char *live_word(struct terminal *t, const char *label, int number)
         at = gap_skip(at + strlen(label));
         for (int i = 0; i < number; i++)
             at = gap_skip(at + word_length(at));
-        snprintf(out, sizeof texts[0], "%.*s", (int)word_length(at), at);
-        return out;
+        snprintf(out, 80, "%.*s", (int)word_length(at), at);
+        return true;
     }
-    terminal_fail(t, "nothing stands after '%s'", label);
-    return "";
+    return false;
+}
+
+const char *live_word(struct terminal *t, const char *label, int number)
+{
+    static char texts[TEXTS][80];
+    static int next;
+    char *out = texts[next++ % TEXTS];
+    if (!word_find(t, label, number, out))
+        terminal_fail(t, "nothing stands after '%s'", label);
+    return out;
+}
+
+struct word {
+    const char *label, *expected;
+    int number;
+};
+
+static bool word_is(struct terminal *t, void *context)
+{
+    const struct word *word = context;
+    char found[80];
+    return word_find(t, word->label, word->number, found) && strcmp(found, word->expected) == 0;
 }
 
 void live_check_word(struct terminal *t, const char *label, int number, const char *expected)
 {
-    const char *found = live_word(t, label, number);
-    if (strcmp(found, expected) != 0)
-        terminal_fail(t, "word %d after '%s' is '%s', not '%s'", number, label, found, expected);
+    char what[200];
+    struct word word = {label, expected, number};
+    snprintf(what, sizeof what, "'%s' as word %d after '%s'", expected, number, label);
+    terminal_await_that(t, word_is, &word, what);
 }

@@ -21,13 +21,13 @@ void live_rest(struct terminal *terminal);
 void live_quit(struct terminal *terminal);
 /* A line after ':'. */
 void live_command(struct terminal *terminal, const char *line);
-/* Until this segment is in force and has timed steps. */
+/* Until this segment is in force, runs and has timed steps. */
 void live_await_segment(struct terminal *terminal, int number);
 
 /* Word `number` (from 0) of what follows `label`, words being apart by blanks and rules; fails when there is no such line.
  * Borrowed until the fourth call after it. */
 const char *live_word(struct terminal *terminal, const char *label, int number);
-/* That word must be this one. */
+/* Until that word is this one: a picture comes in pieces. */
 void live_check_word(struct terminal *terminal, const char *label, int number,
                      const char *expected);
 

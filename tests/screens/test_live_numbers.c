@@ -280,6 +280,7 @@ static void check_runs(struct program *p, struct terminal *t)
 {
     terminal_press(t, "5");
     terminal_await_match(t, "1[.]13 +mlp"); /* below those that are looked at: they are all there */
+    live_rest(t);
     for (int number = TOGGLES + 1; number > TOGGLES - 8; number--) {
         char label[40];
         int id = segment_id(p, number);
