@@ -26,6 +26,7 @@ static const struct likeness_mask bench_masks[] = {
     {"[^ │]+\\*│", "#│"},        /* if pressed, measured */
     {NULL, NULL}};
 static const struct likeness_mask devices_masks[] = {
+    {"^(── DEVICES [0-9]+ of [0-9]+ ).*$", "\\1"}, /* what watching costs, after 2 s of steps */
     {"(CPU device),.*$", "\\1"},
     {"^( [cg]pu:[0-9]+ -> [cg]pu:[0-9]+ +[0-9.]+ [KMG]?i?B +[0-9.]+%) .*$", "\\1"}, /* measured? */
     {"^( [cg]pu:[0-9]+ .*P) [0-9.]+", "\\1     "},
