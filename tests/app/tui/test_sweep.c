@@ -364,8 +364,7 @@ static void right_goes_to_the_cells_and_enter_shows_one(void **state)
     assert_non_null(strstr(s.desk.shown_text, "out of memory"));
     act(&s, TUI_ACT_LAST);
     act(&s, TUI_ACT_OPEN);
-    assert_non_null(
-        strstr(s.desk.shown_text, "verdict   refused: repetition 2 never"));
+    assert_non_null(strstr(s.desk.shown_text, "verdict   refused: repetition 2 never"));
     assert_non_null(strstr(s.desk.shown_text, "placement in effect\n  gpus            4\n"));
     act(&s, TUI_ACT_LEFT);
     act(&s, TUI_ACT_OPEN);
