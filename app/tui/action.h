@@ -36,6 +36,7 @@ enum tui_place {
     X(OPTIONS, "options", "o", "", TUI_ON_BENCH, "every placement option: choose, toggle or type a value") \
     X(UNDO, "undo", "u", "", TUI_ON_BENCH, "back to the placement before the last change") \
     X(VERIFY, "verify", "v", "", TUI_ON_BENCH, "prove that this placement trains the same as the one before") \
+    X(TURNS, "turns", "T", "", TUI_ON_BENCH, "this placement and the one before take turns, 5 each: a verdict") \
     X(COMPARE_SEGMENTS, "compare", "c", "", TUI_ON_BENCH, "compare this segment with the one before") \
     X(EXPLAIN, "explain", "e", "", TUI_ON_BENCH | TUI_ON_PLAN, "what bounds the step, and which toggle may help") \
     X(WHAT_IF, "what-if", "w", "", TUI_ON_BENCH, "all toggles with what is known of them: measured, or from the plan")\

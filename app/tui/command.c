@@ -22,11 +22,13 @@ static const struct setting settings[] = {
     {"backend", MGB_WISH_BACKEND, TUI_ACT_CHOOSE_BACKEND, "auto, host or cuda"},
     {"machine", MGB_WISH_MACHINE, TUI_ACT_NONE, "a machine file"},
     {"record", MGB_WISH_SAVE, TUI_ACT_RECORD, "a file"},
+    {"warmup", MGB_WISH_WARMUP, TUI_ACT_NONE, "a number of steps, or auto"},
+    {"turns", MGB_WISH_TURNS, TUI_ACT_TURNS, "how often either placement"},
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-const char *const tui_command_settings[] = {"set",     "model",  "data", "backend",
-                                            "machine", "record", NULL};
+const char *const tui_command_settings[] = {"set",    "model",  "data",  "backend", "machine",
+                                            "record", "warmup", "turns", NULL};
 
 static void ask(struct tui_desk *desk, enum mgb_wish_kind kind, const char *text)
 {
@@ -65,6 +67,21 @@ static bool action_run(struct tui_desk *desk, const char *line)
     if (action == TUI_ACT_NONE)
         return false;
     desk->act(desk, action);
+    return true;
+}
+
+/* "set warmup=auto", "warmup=5": no option of placement, and asked for like one. */
+static bool warmup_run(struct tui_desk *desk, const char *line)
+{
+    static const char set[] = "set ", name[] = "warmup=";
+    if (strncmp(line, set, sizeof set - 1) == 0)
+        line += sizeof set - 1;
+    if (strncmp(line, name, sizeof name - 1) != 0 || strpbrk(line, " \t"))
+        return false;
+    line += sizeof name - 1;
+    if (strcmp(line, "auto") != 0 && (!*line || line[strspn(line, "0123456789")]))
+        return false;
+    ask(desk, MGB_WISH_WARMUP, line);
     return true;
 }
 
@@ -163,8 +180,8 @@ static bool is_words(const char *line)
 /* Where an action works, and that it takes no words; false: it is no action. */
 static bool action_tell(struct tui_desk *desk, const char *word)
 {
-    static const char *const screens[] = {"Bench", "Devices", "Variables", "Plan", "Runs", "Sweep",
-                                          "Log"};
+    static const char *const screens[] = {"Bench", "Devices", "Variables", "Plan",
+                                          "Runs",  "Sweep",   "Log"};
     enum tui_action action = tui_action_find(word);
     char text[300];
     if (action == TUI_ACT_NONE)
@@ -230,7 +247,7 @@ static void line_run(const struct tui_command_table *table, struct tui_desk *des
         ask(desk, MGB_WISH_EVAL, line + 1);
         return;
     }
-    if (action_run(desk, line) || setting_run(desk, word, rest))
+    if (action_run(desk, line) || warmup_run(desk, line) || setting_run(desk, word, rest))
         return;
     if (is_pairs(line)) {
         ask(desk, MGB_WISH_SET, line);

@@ -56,6 +56,7 @@ const struct tui_help_word tui_help_words[] = {
     {"duplicate", "a variable's second copy that the placement does not ask for"},
     {"exposed", "time of a phase in which the device did nothing else: what a step is longer by"},
     {"bound by", "what most of the step's time went to"},
+    {"turns", "two placements again and again, one after the other: repetitions of either"},
     {"verify",
      "trains some steps under both placements from one start and compares to the last bit"},
     {"host", "a backend on which CPU devices play GPUs: real work, but no GPU's times"},

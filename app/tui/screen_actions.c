@@ -10,12 +10,12 @@ static const int64_t twice_ns = INT64_C(2000000000);
 bool screen_changes(enum tui_action action)
 {
     static const enum tui_action those[] = {
-        TUI_ACT_RUN,          TUI_ACT_WEIGHTS,     TUI_ACT_MERGE,          TUI_ACT_STRATEGY,
-        TUI_ACT_FEWER_GPUS,   TUI_ACT_MORE_GPUS,   TUI_ACT_SMALLER_BATCH,  TUI_ACT_LARGER_BATCH,
-        TUI_ACT_PEER,         TUI_ACT_UNDO,        TUI_ACT_VERIFY,         TUI_ACT_TRACE,
-        TUI_ACT_CHOOSE_MODEL, TUI_ACT_CHOOSE_DATA, TUI_ACT_CHOOSE_BACKEND, TUI_ACT_RECORD,
-        TUI_ACT_END,          TUI_ACT_TAG,         TUI_ACT_NOTE,           TUI_ACT_BASELINE,
-        TUI_ACT_DELETE,       TUI_ACT_USE,         TUI_ACT_START_SWEEP};
+        TUI_ACT_RUN,        TUI_ACT_WEIGHTS,      TUI_ACT_MERGE,         TUI_ACT_STRATEGY,
+        TUI_ACT_FEWER_GPUS, TUI_ACT_MORE_GPUS,    TUI_ACT_SMALLER_BATCH, TUI_ACT_LARGER_BATCH,
+        TUI_ACT_PEER,       TUI_ACT_UNDO,         TUI_ACT_VERIFY,        TUI_ACT_TRACE,
+        TUI_ACT_TURNS,      TUI_ACT_CHOOSE_MODEL, TUI_ACT_CHOOSE_DATA,   TUI_ACT_CHOOSE_BACKEND,
+        TUI_ACT_RECORD,     TUI_ACT_END,          TUI_ACT_TAG,           TUI_ACT_NOTE,
+        TUI_ACT_BASELINE,   TUI_ACT_DELETE,       TUI_ACT_USE,           TUI_ACT_START_SWEEP};
     for (size_t i = 0; i < sizeof those / sizeof *those; i++)
         if (those[i] == action)
             return true;
@@ -203,6 +203,13 @@ static void verify(struct tui_screen *screen)
 static void trace(struct tui_screen *screen)
 {
     ask(&screen->desk, MGB_WISH_TRACE, NULL);
+    if (screen->snapshot->state == MGB_BENCH_PAUSED || screen->snapshot->state == MGB_BENCH_READY)
+        screen_say(screen, MGB_LINE_NOTE, "the next step is traced: space runs");
+}
+
+static void turns(struct tui_screen *screen)
+{
+    ask(&screen->desk, MGB_WISH_TURNS, NULL);
 }
 
 static const struct {
@@ -212,6 +219,7 @@ static const struct {
     {TUI_ACT_RUN, run_or_pause},
     {TUI_ACT_VERIFY, verify},
     {TUI_ACT_TRACE, trace},
+    {TUI_ACT_TURNS, turns},
     {TUI_ACT_CHOOSE_MODEL, screen_models_choose},
     {TUI_ACT_CHOOSE_DATA, data_choose},
     {TUI_ACT_CHOOSE_BACKEND, backends_choose},

@@ -315,7 +315,8 @@ static void title_draw(const struct drawing *drawing, struct tui_rect area)
 {
     char title[96], ms[24];
     const struct mgb_bench_traced *traced = drawing->traced;
-    snprintf(title, sizeof title, "TIMELINE step %lld, %s ms, traced", (long long)traced->step,
+    snprintf(title, sizeof title, "TIMELINE %sstep %lld, %s ms, traced",
+             traced->warmup ? "warm-up " : "", (long long)traced->step,
              tui_number(ms, sizeof ms, (double)traced->wall_ns / 1e6));
     tui_rule(drawing->canvas, area, 0, title, NULL);
 }

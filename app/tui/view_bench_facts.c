@@ -55,6 +55,8 @@ static void bound_draw(struct tui_canvas *canvas, struct tui_rect row, const str
         break;
     case MGB_BENCH_RUNNING:
     case MGB_BENCH_PAUSED:
+        if (*s->doing)
+            x = tui_print(canvas, row, 0, x, TUI_WARN, "%s  ", s->doing);
         break;
     }
     x = tui_put(canvas, row, 0, x, TUI_PLAIN, "bound by: ");

@@ -135,6 +135,12 @@ function w.offer(kind, text)
     offered.model, offered.options = model_read(text)
   elseif kind == "data" then
     offered.data = text ~= "" and text or nil
+  elseif kind == "warmup" then
+    local steps = math.tointeger(tonumber(text))
+    if text ~= "auto" and not (steps and steps >= 0) then
+      host.fail(("warmup: steps that are not timed, or auto, expected, got '%s'"):format(text))
+    end
+    offered.warmup = steps or text
   elseif kind == "backend" then
     offered.backend = text ~= "" and text ~= "auto" and text or nil
   elseif kind == "machine" then

@@ -63,6 +63,7 @@ struct mgb_bench_traced { /* the newest traced step of the placement in force */
     int count;
     struct mgb_bench_task *at;                             /* by device, then by begin */
     int64_t critical_ns[MGB_PHASE_COUNT], critical_gap_ns; /* the critical path by phase */
+    bool warmup;     /* it was one of the warm-up, as far as was known then */
     char bound[160]; /* in words: "backward on gpu:3, 241 of 247 ms" */
     void *memory;
 };

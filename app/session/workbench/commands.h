@@ -34,6 +34,11 @@ void mgb_bench_models(struct mgb_workbench *bench);
 /* placing.c */
 void mgb_bench_place(struct mgb_workbench *bench, struct mgb_queued *wishes);
 
+/* turning.c: begins them, of so many of either placement ("": as many as are worth it); goes on after a piece; ends them. */
+void mgb_bench_turns(struct mgb_workbench *bench, const char *text);
+void mgb_bench_turns_go(struct mgb_workbench *bench);
+void mgb_bench_turns_stop(struct mgb_workbench *bench);
+
 /* errands.c: long ones */
 void mgb_bench_verify(struct mgb_workbench *bench);
 void mgb_bench_eval(struct mgb_workbench *bench, const char *text);

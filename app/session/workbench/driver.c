@@ -56,9 +56,18 @@ void mgb_bench_complain(struct mgb_workbench *bench, const char *message)
         mgb_bench_say(bench, MGB_LINE_FAULT, "%s", copy);
 }
 
+/* What changes nothing that takes turns. */
+static bool leaves_turns(enum mgb_wish_kind kind)
+{
+    return kind == MGB_WISH_TRACE || kind == MGB_WISH_SAVE || kind == MGB_WISH_TAG ||
+           kind == MGB_WISH_NOTE || kind == MGB_WISH_RUN;
+}
+
 static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
 {
     const char *text = wish->text ? wish->text : "";
+    if (!leaves_turns(wish->kind))
+        mgb_bench_turns_stop(bench);
     switch (wish->kind) {
     case MGB_WISH_RUN:
         mgb_bench_run(bench);
@@ -83,6 +92,12 @@ static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
         break;
     case MGB_WISH_MACHINE:
         mgb_bench_offer(bench, "machine", text);
+        break;
+    case MGB_WISH_WARMUP:
+        mgb_bench_offer(bench, "warmup", text);
+        break;
+    case MGB_WISH_TURNS:
+        mgb_bench_turns(bench, text);
         break;
     case MGB_WISH_VERIFY:
         mgb_bench_verify(bench);
@@ -142,8 +157,10 @@ static bool turn(struct mgb_workbench *bench)
     }
     mgb_bench_models(bench);
     bool running = bench->state == MGB_BENCH_RUNNING;
-    if (running)
+    if (running) {
         mgb_bench_piece(bench);
+        mgb_bench_turns_go(bench);
+    }
     bool more = bench->draft->facts && mgb_presser_work(bench->presser);
     bench->pressing = more;
     if (running || !more || mgb_bench_clock_ns() - bench->published_at_ns > 50000000)

@@ -72,6 +72,13 @@ struct mgb_workbench {
         enum mgb_strategy strategy;
         int global_batch;
     } previous;
+    struct { /* of a timed step, unasked, in the segment in force */
+        int tries;
+        bool done;
+    } trace;
+    struct { /* between two placements: total 0: none */
+        int done, total;
+    } turns;
     int segment;  /* number of the one in force */
     bool resumed; /* the model is that of options.resume */
     int64_t piece_steps, memory_at_ns, published_at_ns, history_steps, segment_at_ns;

@@ -139,6 +139,7 @@ void mgb_live_step(struct mgb_live *live, const struct mgb_step_result *result)
     history_add(live, result, warmup);
     phases_add(live, result, warmup);
     if (traced) {
+        traced->warmup = warmup;
         before = live->traced;
         live->traced = traced;
     }

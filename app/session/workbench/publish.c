@@ -80,6 +80,8 @@ static void segment_begin(struct mgb_workbench *bench, const struct mgb_facts *f
     }
     bench->segment = number;
     bench->stepped = false;
+    bench->trace.tries = 0;
+    bench->trace.done = false;
     bench->point_due = number > 0;
     bench->piece_steps = 1;
     bench->segment_at_ns = mgb_bench_clock_ns();

@@ -16,7 +16,7 @@ static bool is_placement(enum mgb_wish_kind kind)
 static bool is_long(enum mgb_wish_kind kind)
 {
     return kind == MGB_WISH_RUN || kind == MGB_WISH_VERIFY || kind == MGB_WISH_TRACE ||
-           kind == MGB_WISH_EVAL || kind == MGB_WISH_SWEEP;
+           kind == MGB_WISH_TURNS || kind == MGB_WISH_EVAL || kind == MGB_WISH_SWEEP;
 }
 
 /* What the snapshot has words for while it is done. */
@@ -108,19 +108,24 @@ static enum mgb_status set_read(struct mgb_workbench *bench, struct mgb_queued *
     return out->count ? MGB_OK : mgb_fail(MGB_INVALID, "set: name=value expected, got nothing");
 }
 
-static enum mgb_status undo_read(struct mgb_workbench *bench, struct mgb_queued *out)
+void mgb_bench_difference(struct mgb_queued *out, const struct mgb_placement *from,
+                          const struct mgb_placement *to)
 {
     char now[512], then[512];
-    if (bench->undo_count == 0)
-        return mgb_fail(MGB_INVALID, "there is no change of placement to undo");
-    const struct mgb_placement *before = &bench->undo[bench->undo_count - 1].before;
     for (int i = 0; i < MGB_OPTION_COUNT; i++) {
         enum mgb_option_id id = (enum mgb_option_id)i;
-        assignment_value(&bench->wanted, now, sizeof now, id);
-        assignment_value(before, then, sizeof then, id);
+        assignment_value(from, now, sizeof now, id);
+        assignment_value(to, then, sizeof then, id);
         if (strcmp(now, then) != 0)
             assignment_add(out, id, then);
     }
+}
+
+static enum mgb_status undo_read(struct mgb_workbench *bench, struct mgb_queued *out)
+{
+    if (bench->undo_count == 0)
+        return mgb_fail(MGB_INVALID, "there is no change of placement to undo");
+    mgb_bench_difference(out, &bench->wanted, &bench->undo[bench->undo_count - 1].before);
     bench->undo_count--;
     return MGB_OK;
 }
@@ -170,12 +175,12 @@ static enum mgb_status wish_check(const struct mgb_workbench *bench, const struc
         return mgb_fail(MGB_INVALID,
                         "nothing is run or changed here: the program was started with --readonly");
     if ((wish->kind == MGB_WISH_RUN || wish->kind == MGB_WISH_VERIFY ||
-         wish->kind == MGB_WISH_TRACE) &&
+         wish->kind == MGB_WISH_TRACE || wish->kind == MGB_WISH_TURNS) &&
         !has_model && !bench->first)
         return mgb_fail(MGB_INVALID, "there is no model yet: choose one first");
     if ((wish->kind == MGB_WISH_MODEL || wish->kind == MGB_WISH_EVAL ||
          wish->kind == MGB_WISH_SAVE || wish->kind == MGB_WISH_SWEEP ||
-         wish->kind == MGB_WISH_NOTE) &&
+         wish->kind == MGB_WISH_NOTE || wish->kind == MGB_WISH_WARMUP) &&
         !*text)
         return mgb_fail(MGB_INVALID, "a text is missing");
     if (wish->kind == MGB_WISH_TAG)

@@ -28,6 +28,9 @@ struct mgb_undo { /* what was asked before a change */
 
 enum mgb_status mgb_bench_ask(struct mgb_workbench *bench, const struct mgb_wish *wish);
 void mgb_bench_pending(struct mgb_workbench *bench, struct mgb_pending *out); /* locked */
+/* What makes `to` of `from`, added to a wish. */
+void mgb_bench_difference(struct mgb_queued *out, const struct mgb_placement *from,
+                          const struct mgb_placement *to);
 /* The next wish, to be freed with mgb_bench_wish_free; placement wishes that follow each other come as a list. NULL: none.
  * Takes interrupts back, unless the program ends: then there is none. */
 struct mgb_queued *mgb_bench_take(struct mgb_workbench *bench);

@@ -51,6 +51,8 @@ enum mgb_wish_kind {
     MGB_WISH_DATA,    /* text: "random", "mnist", ... : a new run */
     MGB_WISH_BACKEND, /* text: a new run */
     MGB_WISH_MACHINE, /* text: a new run */
+    MGB_WISH_WARMUP,  /* text: steps, or "auto": a new run */
+    MGB_WISH_TURNS,   /* text: how often either placement, "" : 5; the one before and the one in force take turns */
     MGB_WISH_VERIFY,  /* the placement in force against the one before, 20 steps from the seed */
     MGB_WISH_TRACE,   /* trace the next step */
     MGB_WISH_EVAL, /* text: Lua; `s` is the session, or nil; what it gives goes to the log as output */

@@ -120,7 +120,7 @@ static void the_readme_tells_keys_as_they_are(void **state)
             assert_string_equal(strchr(row + 1, '|'), wanted);
         assert_true(getline(&row, &size, file) > 0);
     }
-    assert_int_equal(rows, 10);
+    assert_int_equal(rows, 11);
     free(row);
     fclose(file);
 }

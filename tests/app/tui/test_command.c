@@ -28,7 +28,8 @@ static void fake_ask(struct tui_desk *desk, const struct mgb_wish *wish)
         [MGB_WISH_SET] = "set",         [MGB_WISH_MODEL] = "model", [MGB_WISH_DATA] = "data",
         [MGB_WISH_BACKEND] = "backend", [MGB_WISH_EVAL] = "lua",    [MGB_WISH_MACHINE] = "machine",
         [MGB_WISH_SAVE] = "save",       [MGB_WISH_SWEEP] = "sweep", [MGB_WISH_TAG] = "tag",
-        [MGB_WISH_NOTE] = "note"};
+        [MGB_WISH_NOTE] = "note",
+        [MGB_WISH_WARMUP] = "warmup",   [MGB_WISH_TURNS] = "turns"};
     write_down("%s(%s)", names[wish->kind], wish->text);
     if (wish->run)
         write_down(" of %lld", (long long)wish->run);
@@ -95,6 +96,10 @@ static void settings_of_the_bench_are_wishes(void **state)
     (void)state;
     line_gives("set batch=64 gpus=2", "set(batch=64 gpus=2)");
     line_gives("batch=64 gpus=2", "set(batch=64 gpus=2)");
+    line_gives("set warmup=auto", "warmup(auto)");
+    line_gives("warmup=5", "warmup(5)");
+    line_gives("turns 8", "turns(8)");
+    line_gives("turns", "act turns");
     line_gives("weights-at=/cpu:0", "set(weights-at=/cpu:0)");
     line_gives("model resnet depth=50", "model(resnet depth=50)");
     line_gives("model", "act models");

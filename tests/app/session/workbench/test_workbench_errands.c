@@ -152,6 +152,95 @@ static void unlike_batches_are_not_verified_against_each_other(void **state)
     bench_close(&bench);
 }
 
+static bool takes_turns(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
+                        int64_t unused)
+{
+    (void)pending, (void)unused;
+    return strcmp(snapshot->doing, "turn 2 of 2") == 0;
+}
+
+static bool has_repetitions(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
+                            int64_t number)
+{
+    return snapshot->state == MGB_BENCH_PAUSED && pending->wishes == 0 &&
+           snapshot->now.number == (int)number && snapshot->answer.there &&
+           snapshot->answer.now_count == 2 && snapshot->answer.before_count == 2;
+}
+
+static void two_placements_take_turns_and_are_judged(void **state)
+{
+    struct bench bench;
+    char message[200];
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    assert_ok(bench_ask(&bench, MGB_WISH_TURNS, "1"));
+    bench_message(&bench, message, sizeof message);
+    assert_non_null(strstr(message, "no earlier placement to take turns with"));
+    assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
+    pause_after(&bench, 2);
+    assert_ok(bench_ask(&bench, MGB_WISH_TURNS, "1"));
+    mgb_shared_drop(bench_await(&bench, takes_turns, 0, "the second turn"));
+    const struct mgb_snapshot *snapshot = bench_await(&bench, has_repetitions, 4, "repetitions");
+    assert_true(snapshot->now.figures.steps >= 10);
+    assert_string_equal(snapshot->doing, "");
+    mgb_shared_drop(snapshot);
+    assert_true(bench_logged(&bench, "turns: 1 of either placement are done"));
+    bench_close(&bench);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment"), 4);
+    assert_int_equal(database_int(*state, "SELECT count(DISTINCT weights_at) FROM segment"), 2);
+    assert_int_equal(database_int(*state,
+                                  "SELECT count(*) FROM segment WHERE (SELECT count(*) FROM "
+                                  "step WHERE segment_id = segment.id) < 10 AND id > 2"),
+                     0);
+}
+
+static void turns_are_stopped(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
+    pause_after(&bench, 2);
+    assert_ok(bench_ask(&bench, MGB_WISH_TURNS, NULL));
+    bench_await_segment(&bench, 3);
+    assert_ok(bench_ask(&bench, MGB_WISH_STOP, NULL));
+    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    assert_true(bench_logged(&bench, "turns: stopped in turn 1 of 10"));
+    bench_close(&bench);
+}
+
+/* What the engine traces by itself is of the warm-up, and a long one. */
+static void a_timed_step_is_traced_unasked(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
+    bench_await_steps(&bench, 200);
+    bench_close(&bench);
+    assert_true(database_int(*state, "SELECT count(DISTINCT task.step) FROM task JOIN step USING "
+                                     "(segment_id, step) WHERE warmup = 0") >= 1);
+}
+
+static void another_warmup_begins_another_run(void **state)
+{
+    struct bench bench;
+    char message[200];
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    assert_ok(bench_ask(&bench, MGB_WISH_WARMUP, "some"));
+    bench_message(&bench, message, sizeof message);
+    assert_non_null(strstr(message, "warmup: steps that are not timed, or auto, expected"));
+    assert_ok(bench_ask(&bench, MGB_WISH_WARMUP, "3"));
+    bench_await_state(&bench, MGB_BENCH_READY);
+    pause_after(&bench, 1);
+    bench_close(&bench);
+    assert_int_equal(database_int(*state,
+                                  "SELECT sum(warmup) FROM step JOIN segment AS s ON s.id = "
+                                  "segment_id WHERE run_id = 2"),
+                     3);
+}
+
 static bool is_swept(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
                      int64_t unused)
 {
@@ -361,6 +450,10 @@ int main(void)
         TEST(steps_of_an_expression_are_stopped_and_go_on),
         TEST(a_placement_set_by_an_expression_is_picked_up),
         TEST(placements_are_verified_against_each_other),
+        TEST(two_placements_take_turns_and_are_judged),
+        TEST(turns_are_stopped),
+        TEST(a_timed_step_is_traced_unasked),
+        TEST(another_warmup_begins_another_run),
         TEST(unlike_batches_are_not_verified_against_each_other),
         TEST(a_sweep_fills_its_table),
         TEST(a_sweep_is_stopped_and_keeps_what_it_has),
