@@ -26,7 +26,7 @@ struct script_open_request {
     double target_noise; /* see script_step_request.whole; a fraction of the median; 0: none */
     int64_t max_time_ns; /* likewise, since the first step; 0: none */
     const struct script_point *point; /* of a sweep, or NULL */
-    const char *tag; /* the run gets it; NULL: none */
+    const char *tag;                  /* the run gets it; NULL: none */
     bool expect_oom;
     int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
 };
@@ -59,7 +59,7 @@ struct script_figures {
 };
 
 /* Of a segment without a step: outcome "ok", all that can be unknown is, the rest 0. */
-struct script_figures script_figures_unknown(void);
+struct script_figures mgb_script_figures_unknown(void);
 
 struct script_step_request {
     int64_t steps;  /* exactly so many, those of the segment's warm-up included; 0 with epochs */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-struct script_figures script_figures_unknown(void)
+struct script_figures mgb_script_figures_unknown(void)
 {
     const double unknown = (double)NAN;
     return (struct script_figures){

@@ -83,7 +83,7 @@ void mgb_session_figures(struct script_figures *out, struct script_session *sess
     judgement_renew(session, exact);
     size_t warmup =
         session->automatic ? (size_t)session->judged.stat.warmup_steps : series->stats.flagged;
-    *out = script_figures_unknown();
+    *out = mgb_script_figures_unknown();
     out->run_id = session->run_id;
     out->segment_id = session->segment_id;
     out->warmup_steps = (int64_t)warmup;

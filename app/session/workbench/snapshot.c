@@ -31,7 +31,7 @@ static void segment_forget(struct mgb_bench_segment *segment)
 {
     segment->gpus = segment->batch_per_gpu = segment->global_batch = -1;
     segment->traffic_bytes = -1;
-    segment->figures = script_figures_unknown();
+    segment->figures = mgb_script_figures_unknown();
 }
 
 struct mgb_snapshot *mgb_snapshot_make(void)

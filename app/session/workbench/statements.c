@@ -156,17 +156,31 @@ static void statement_write(struct writing *w, const struct statement *statement
     }
 }
 
-char *mgb_statements_write(const struct mgb_statements *statements, const char *version)
+static bool has_unset(const struct mgb_statements *statements)
+{
+    for (size_t i = 0; i < statements->count; i++)
+        if (statements->at[i].kind == STATEMENT_TEXT && strstr(statements->at[i].text, "= \"nil\""))
+            return true;
+    return false;
+}
+
+char *mgb_statements_write(const struct mgb_statements *statements, const char *version,
+                           const char *digest)
 {
     static const char finish[] =
-        "local function finish()\n"
-        "  local f = s:figures()\n"
-        "  print((\"%s: %d steps, loss %.17g, digest %s\"):format(s.model, s.step_index, f.loss or "
-        "0/0, s:digest()))\n"
+        "local function finish(recorded) -- recorded: the digest that the weights had there and "
+        "then\n"
+        "  local f, digest = s:figures(), s:digest()\n"
+        "  print((\"%s: %d steps, loss %.17g, digest %s%s\"):format(s.model, s.step_index, f.loss "
+        "or "
+        "0/0, digest,\n"
+        "    recorded and digest == recorded and \", as recorded\" or \"\"))\n"
         "  if f.step_ms.median then print((\"  %.4g ms a step, median of %d timed steps of the "
         "last "
         "segment\"):format(f.step_ms.median, f.steps)) end\n"
         "  s:close()\n"
+        "  if recorded and digest ~= recorded then error((\"the recorded session had the digest "
+        "%s, this one has %s\"):format(recorded, digest), 0) end\n"
         "end\n";
     char *text = NULL;
     size_t size;
@@ -179,9 +193,13 @@ char *mgb_statements_write(const struct mgb_statements *statements, const char *
         "-- A session of mgbench %s, statement by statement: the same losses and the same "
         "digest, to the last bit.\n-- mgbench -e FILE\nlocal s\n%s\n",
         version, finish);
+    if (has_unset(statements))
+        put(&w, "-- What is set to \"nil\" goes back to what it is where nothing is asked for.\n");
     for (size_t i = 0; i < statements->count; i++)
         statement_write(&w, &statements->at[i]);
-    if (statements->open)
+    if (statements->open && digest && *digest)
+        put(&w, "finish(\"%s\")\n", digest);
+    else if (statements->open)
         put(&w, "finish()\n");
     if (fclose(w.out) == 0 && !w.failed)
         return text;
