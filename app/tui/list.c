@@ -118,6 +118,25 @@ bool tui_filter_finds(const char *filter, const char *const *texts, size_t count
     return true;
 }
 
+void tui_list_keep(struct tui_list *list, struct tui_keep *keep, const int *order, int count,
+                   const char *filter, bool moved)
+{
+    bool other = strncmp(keep->filter, filter, sizeof keep->filter - 1) != 0;
+    if (!other) {
+        keep->lost = keep->lost && !moved;
+        if (!keep->lost && list->at >= 0 && list->at < count)
+            keep->hand = order[list->at];
+        return;
+    }
+    snprintf(keep->filter, sizeof keep->filter, "%s", filter);
+    int at = 0;
+    while (at < count && order[at] != keep->hand)
+        at++;
+    keep->lost = at == count;
+    if (!keep->lost)
+        list->at = at;
+}
+
 bool tui_filter_passes(const char *filter, const char *text)
 {
     return tui_filter_finds(filter, &text, 1);

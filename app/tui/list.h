@@ -32,6 +32,16 @@ bool tui_filter_passes(const char *filter, const char *text);
 /* The same of several texts: each word must be in one of them. */
 bool tui_filter_finds(const char *filter, const char *const *texts, size_t count);
 
+/* Which of the things that `order` has as rows is in hand, so that it stays so where another filter lets it pass. */
+struct tui_keep {
+    char filter[128];
+    int hand;
+    bool lost; /* it did not pass: it is taken again where it does, unless another row is taken meanwhile */
+};
+/* After `order` was made for `filter`, and before the list is fitted to it; `moved`: a key or a click has changed the row. */
+void tui_list_keep(struct tui_list *list, struct tui_keep *keep, const int *order, int count,
+                   const char *filter, bool moved);
+
 /* A table: columns by what they are worth when there is little room. */
 struct tui_column {
     const char *title;

@@ -128,6 +128,8 @@ void tui_runs_draw(struct tui_canvas *canvas, struct tui_rect row, const struct 
     char text[160];
     struct drawing d = {canvas, row, table};
     bool ok = strcmp(run->outcome, "ok") == 0, running = strcmp(run->outcome, "running") == 0;
+    if (table->width[TAGS] == 0 && (*run->tags || *run->baseline || (run->notes && *run->notes)))
+        tui_put(canvas, (struct tui_rect){row.y, row.x - 1, 1, 1}, 0, 0, TUI_MARKED, "#");
     snprintf(text, sizeof text, run->number > 0 ? "%s%lld.%d" : "%s%lld", marked ? "+" : "",
              (long long)run->run, run->number);
     cell(&d, RUN, marked ? TUI_MARKED : TUI_STRONG, text);
@@ -144,4 +146,21 @@ void tui_runs_draw(struct tui_canvas *canvas, struct tui_rect row, const struct 
     snprintf(text, sizeof text, "%s%s%s%s", *run->baseline ? "baseline:" : "", run->baseline,
              *run->baseline && *run->tags ? " " : "", run->tags);
     cell(&d, TAGS, TUI_PLAIN, text);
+}
+
+void tui_runs_draw_labels(struct tui_canvas *canvas, struct tui_rect row,
+                          const struct mgb_list_row *run)
+{
+    const char *notes = run->notes ? run->notes : "";
+    char name[40];
+    struct runs_mark mark = {run->run, run->number};
+    int x = tui_print(canvas, row, 0, 1, TUI_DIM, "%s", tui_runs_name(name, sizeof name, &mark)) + 2;
+    if (*run->baseline)
+        x = tui_print(canvas, row, 0, x, TUI_PLAIN, "baseline: %s", run->baseline) + 2;
+    if (*run->tags)
+        x = tui_print(canvas, row, 0, x, TUI_PLAIN, "tags: %s", run->tags) + 2;
+    if (*notes)
+        x = tui_print(canvas, row, 0, x, TUI_PLAIN, "note: %s", notes) + 2;
+    if (!*run->baseline && !*run->tags && !*notes)
+        tui_put(canvas, row, 0, x, TUI_DIM, "no tags, no notes");
 }

@@ -35,6 +35,7 @@ struct runs_state {
     char asked[128]; /* the filter that was asked for */
     int64_t first;   /* of the window that was asked for */
     struct runs_mark marks[RUNS_MARKS];
+    struct runs_mark keep; /* in hand when another filter was asked for; run 0: nothing to be found again */
     struct runs_mark target; /* of the question that is asked */
     bool target_is_ours;     /* it is the run on the bench: the workbench writes to it */
     bool recording;          /* this program writes to the results file: no command can */
@@ -42,6 +43,9 @@ struct runs_state {
     struct tui_rect rows;
 };
 
+/* What it is labelled with, in a line: baseline, tags, notes. */
+void tui_runs_draw_labels(struct tui_canvas *canvas, struct tui_rect row,
+                          const struct mgb_list_row *run);
 /* "412.2", or the run alone. Returns `out`. */
 const char *tui_runs_name(char *out, size_t size, const struct runs_mark *run);
 /* Asks for a tag, a note, the name of a baseline, or whether to delete; does it when answered. About state->target. */

@@ -152,7 +152,7 @@ bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct
                       : TUI_COMMAND_RECORDING);
     } else if (action == TUI_ACT_BASELINE) {
         snprintf(question, sizeof question,
-                 "run %lld is the baseline called: ", (long long)row->run);
+                 "pin run %lld as baseline, name: ", (long long)row->run);
         model_word(name, sizeof name, row->model);
         desk->prompt(desk, question, name, baseline_answer, state);
     } else {

@@ -28,6 +28,7 @@ enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 struct plan_state {
     struct tui_list list;
+    struct tui_keep keep;
     struct timeline_view view;
     int *order, *scratch, *counts; /* owned; order: tasks that pass, by queue */
     int capacity, buckets;
@@ -160,6 +161,18 @@ static int order_make(struct plan_state *state, const struct tui_scene *scene)
     return state->passed;
 }
 
+static int order_follow(struct plan_state *state, const struct tui_scene *scene)
+{
+    int count = order_make(state, scene);
+    tui_list_keep(&state->list, &state->keep, state->order, count, scene->filter, false);
+    return count;
+}
+
+static void hand_moved(struct plan_state *state, const struct tui_scene *scene)
+{
+    tui_list_keep(&state->list, &state->keep, state->order, state->list.count, scene->filter, true);
+}
+
 static const struct mgb_facts_task *in_hand(const struct plan_state *state,
                                             const struct tui_scene *scene)
 {
@@ -254,7 +267,7 @@ static void plan_draw(void *private, struct tui_canvas *canvas, struct tui_rect 
                       const struct tui_scene *scene)
 {
     struct plan_state *state = private;
-    int count = order_make(state, scene);
+    int count = order_follow(state, scene);
     if (!scene->snapshot->facts) {
         tui_list_fit(&state->list, 0, 0);
         tui_rule(canvas, area, 0, "PLAN", NULL);
@@ -327,7 +340,7 @@ static bool plan_act(void *private, enum tui_action action, const struct tui_sce
 {
     struct plan_state *state = private;
     const struct mgb_bench_traced *traced = scene->snapshot->traced;
-    tui_list_fit(&state->list, order_make(state, scene), state->list.fits);
+    tui_list_fit(&state->list, order_follow(state, scene), state->list.fits);
     if (action == TUI_ACT_OPEN)
         return task_show(state, scene, desk);
     if (action == TUI_ACT_ZOOM_IN || action == TUI_ACT_ZOOM_OUT) {
@@ -340,7 +353,10 @@ static bool plan_act(void *private, enum tui_action action, const struct tui_sce
             tui_timeline_move(&state->view, traced, action == TUI_ACT_LEFT ? -1 : 1);
         return true;
     }
-    return tui_list_act(&state->list, action);
+    if (!tui_list_act(&state->list, action))
+        return false;
+    hand_moved(state, scene);
+    return true;
 }
 
 static void plan_click(void *private, int y, int x, int wheel, const struct tui_scene *scene,
@@ -348,8 +364,9 @@ static void plan_click(void *private, int y, int x, int wheel, const struct tui_
 {
     struct plan_state *state = private;
     (void)desk;
-    tui_list_fit(&state->list, order_make(state, scene), state->list.fits);
-    tui_list_click(&state->list, state->rows, y, x, wheel);
+    tui_list_fit(&state->list, order_follow(state, scene), state->list.fits);
+    if (tui_list_click(&state->list, state->rows, y, x, wheel))
+        hand_moved(state, scene);
 }
 
 static void plan_done(void *private)

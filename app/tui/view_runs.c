@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WINDOW = 400 };
+enum { WINDOW = 400, LABELS_LEAST = 8 /* rows, to have one for labels */ };
 
 static bool ascends(const struct runs_state *state)
 {
@@ -54,8 +54,28 @@ void tui_runs_filter(void *private, const struct tui_scene *scene, struct tui_de
     struct runs_state *state = private;
     if (strncmp(state->asked, scene->filter, sizeof state->asked) == 0)
         return;
+    const struct mgb_list_row *row = row_at(scene, state->list.at);
+    if (row && !state->keep.run)
+        state->keep = (struct runs_mark){row->run, row->number};
     state->list.at = state->list.top = 0;
     list_ask(state, scene, desk);
+}
+
+/* What was in hand is taken again where the filter lets it pass; where not, once it does, unless something else was taken. */
+static void hand_find(struct runs_state *state, const struct tui_scene *scene)
+{
+    const struct mgb_list *runs = scene->runs;
+    if (!state->keep.run || !runs || strcmp(runs->filter, scene->filter) != 0)
+        return;
+    for (int i = 0; i < runs->count; i++)
+        if (runs->rows[i].run == state->keep.run && runs->rows[i].number == state->keep.number) {
+            state->list.at = (int)runs->first + i;
+            state->list.count = (int)runs->total;
+            state->keep.run = 0;
+            return;
+        }
+    if (!*scene->filter) /* it is not among them */
+        state->keep.run = 0;
 }
 
 static bool is_marked(const struct runs_state *state, const struct mgb_list_row *row)
@@ -108,7 +128,10 @@ static void runs_draw(void *private, struct tui_canvas *canvas, struct tui_rect 
     struct runs_state *state = private;
     const char *nothing = nothing_words(scene);
     int64_t total = scene->runs && !nothing ? scene->runs->total : 0;
+    bool labels = area.rows >= LABELS_LEAST;
     state->rows = tui_rect_inside(area, 2, 0);
+    state->rows.rows -= labels;
+    hand_find(state, scene);
     tui_list_fit(&state->list, (int)total, state->rows.rows);
     rule_draw(state, canvas, area, scene);
     if (nothing) {
@@ -132,6 +155,9 @@ static void runs_draw(void *private, struct tui_canvas *canvas, struct tui_rect 
         if (state->list.top + y == state->list.at)
             tui_list_hand(canvas, row);
     }
+    const struct mgb_list_row *in_hand = row_at(scene, state->list.at);
+    if (labels && in_hand)
+        tui_runs_draw_labels(canvas, tui_rect_row(area, area.rows - 1), in_hand);
 }
 
 /* Marks and unmarks; of three the oldest goes. */
@@ -187,6 +213,7 @@ static bool row_act(struct runs_state *state, enum tui_action action, const stru
     switch ((int)action) {
     case TUI_ACT_MARK:
         mark(state, row);
+        state->keep.run = 0;
         tui_list_act(&state->list, TUI_ACT_DOWN);
         window_follow(state, scene, desk);
         return true;
@@ -207,6 +234,7 @@ static void sort_by(struct runs_state *state, int sort)
     state->ascending = again ? !ascends(state) : tui_runs_ascends((enum mgb_list_column)sort);
     state->sort = (enum mgb_list_column)sort;
     state->sorts = true;
+    state->keep.run = 0;
     state->list.at = state->list.top = 0;
 }
 
@@ -214,6 +242,8 @@ static bool runs_act(void *private, enum tui_action action, const struct tui_sce
                      struct tui_desk *desk)
 {
     struct runs_state *state = private;
+    if (action != TUI_ACT_RELOAD)
+        hand_find(state, scene);
     switch ((int)action) {
     case TUI_ACT_SORT:
         sort_by(state, ((int)state->sort + 1) % MGB_LIST_COLUMN_COUNT);
@@ -238,6 +268,7 @@ static bool runs_act(void *private, enum tui_action action, const struct tui_sce
     }
     if (!tui_list_act(&state->list, action))
         return false;
+    state->keep.run = 0;
     window_follow(state, scene, desk);
     return true;
 }
@@ -247,6 +278,7 @@ static void runs_click(void *private, int y, int x, int wheel, const struct tui_
 {
     struct runs_state *state = private;
     if (tui_list_click(&state->list, state->rows, y, x, wheel)) {
+        state->keep.run = 0;
         window_follow(state, scene, desk);
         return;
     }

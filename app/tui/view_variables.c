@@ -18,6 +18,7 @@ enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 struct variables_state {
     struct tui_list list;
+    struct tui_keep keep;
     int sorted; /* 0: the graph's order, else column + 1 */
     bool descending;
     int *order; /* owned: rows of the facts that pass, as shown; of the newest draw or key */
@@ -105,6 +106,18 @@ static int order_make(struct variables_state *state, const struct tui_scene *sce
     else if (state->descending)
         order_turn(state->order, count);
     return count;
+}
+
+static int order_follow(struct variables_state *state, const struct tui_scene *scene)
+{
+    int count = order_make(state, scene);
+    tui_list_keep(&state->list, &state->keep, state->order, count, scene->filter, false);
+    return count;
+}
+
+static void hand_moved(struct variables_state *state, const struct tui_scene *scene)
+{
+    tui_list_keep(&state->list, &state->keep, state->order, state->list.count, scene->filter, true);
 }
 
 static void totals_draw(struct tui_canvas *canvas, struct tui_rect area,
@@ -205,7 +218,7 @@ static void variables_draw(void *private, struct tui_canvas *canvas, struct tui_
 {
     struct variables_state *state = private;
     const struct mgb_facts *facts = scene->snapshot->facts;
-    int count = order_make(state, scene), above = area.rows >= 8 ? 4 : 2;
+    int count = order_follow(state, scene), above = area.rows >= 8 ? 4 : 2;
     state->rows = tui_rect_inside(area, above, 0);
     state->rows.rows -= area.rows >= 7;
     tui_list_fit(&state->list, count, state->rows.rows);
@@ -271,15 +284,17 @@ static bool variables_act(void *private, enum tui_action action, const struct tu
                           struct tui_desk *desk)
 {
     struct variables_state *state = private;
-    tui_list_fit(&state->list, order_make(state, scene), state->list.fits);
+    tui_list_fit(&state->list, order_follow(state, scene), state->list.fits);
     if (action == TUI_ACT_SORT)
         state->sorted = (state->sorted + 1) % (COLUMN_COUNT + 1);
     else if (action == TUI_ACT_REVERSE)
         state->descending = !state->descending;
     else if (action == TUI_ACT_OPEN)
         return storages_show(state, scene, desk);
+    else if (!tui_list_act(&state->list, action))
+        return false;
     else
-        return tui_list_act(&state->list, action);
+        hand_moved(state, scene);
     return true;
 }
 
@@ -289,9 +304,11 @@ static void variables_click(void *private, int y, int x, int wheel, const struct
 {
     struct variables_state *state = private;
     (void)desk;
-    tui_list_fit(&state->list, order_make(state, scene), state->list.fits);
-    if (tui_list_click(&state->list, state->rows, y, x, wheel) || wheel)
+    tui_list_fit(&state->list, order_follow(state, scene), state->list.fits);
+    if (tui_list_click(&state->list, state->rows, y, x, wheel) || wheel) {
+        hand_moved(state, scene);
         return;
+    }
     int column =
         y == state->rows.y - 1 ? tui_table_column_at(&state->table, x - state->rows.x - 1) : -1;
     if (column < 0)

@@ -41,7 +41,8 @@ struct mgb_list_request {
 struct mgb_list_row { /* a segment, or (0) a run that has none; texts are owned by the list */
     int64_t run, segment;
     int number;                                                                    /* of the run */
-    const char *started, *model, *backend, *outcome, *placement, *tags, *baseline; /* "" : none */
+    const char *started, *model, *backend, *outcome, *placement, *tags, *notes,
+        *baseline; /* "" : none */
     const char *recipe,
         *settings; /* as MGB_WISH_MODEL and MGB_WISH_SET take them: what USE asks for; NULL: not known */
     /* started: local time, "2026-11-30 16:20:00"; placement: as mgbench runs has it, "gpu0>cpu0"; baseline: what the segment

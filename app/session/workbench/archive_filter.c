@@ -228,7 +228,8 @@ static enum mgb_status condition_add(struct building *b, const struct filter_col
     bool equal = strcmp(op, "=") == 0 || is_negated(op);
     bool negated = is_negated(op);
     const char *negation = negated ? "NOT " : "";
-    b->checks = b->checks || column->kind == COLUMN_TAG || strcmp(column->sql, "r.id") == 0;
+    b->checks = b->checks || column->kind == COLUMN_TAG ||
+                (column->sql && strcmp(column->sql, "r.id") == 0);
     if (column->kind == COLUMN_TAG || column->kind == COLUMN_NOTE) {
         bool tag = column->kind == COLUMN_TAG;
         if (!equal)

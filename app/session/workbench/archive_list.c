@@ -49,6 +49,7 @@ enum {
     RATIO,
     SETTINGS,
     RECIPE,
+    NOTES,
 };
 
 /* Options as asked, a blank before each. */
@@ -88,7 +89,8 @@ static const char shown_sql[] =
         "gpu") ","
                "  t.median_ns / 1e6, t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, " ARCHIVE_RATE ","
                "  1.0 * t.median_ns / s.global_batch * b.global_batch / b.median_ns,"
-               "  " ASKED_ALL ", " RECIPE_SQL
+               "  " ASKED_ALL ", " RECIPE_SQL ","
+               "  (SELECT group_concat(text, ' | ') FROM note WHERE run_id = r.id)"
                "  FROM line AS l CROSS JOIN run AS r ON r.id = l.run CROSS JOIN model AS m ON m.id "
                "= "
                "r.model_id"
@@ -179,11 +181,12 @@ static enum mgb_status row_take(void *context, const struct mgb_value *v, int co
                                  .high_ms = real_of(&v[HIGH_MS]),
                                  .rate = real_of(&v[RATE]),
                                  .ratio = real_of(&v[RATIO])};
-    const char **texts[] = {&row->started,   &row->model, &row->backend,  &row->outcome,
-                            &row->placement, &row->tags,  &row->baseline, &row->settings};
-    static const int places[] = {STARTED,   MODEL, BACKEND,  OUTCOME,
-                                 PLACEMENT, TAGS,  BASELINE, SETTINGS};
-    for (int i = 0; i < 8; i++)
+    const char **texts[] = {&row->started,  &row->model,     &row->backend,
+                            &row->outcome,  &row->placement, &row->tags,
+                            &row->baseline, &row->settings,  &row->notes};
+    static const int places[] = {STARTED, MODEL,    BACKEND,  OUTCOME, PLACEMENT,
+                                 TAGS,    BASELINE, SETTINGS, NOTES};
+    for (int i = 0; i < 9; i++)
         *texts[i] = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[places[i]]));
     if (v[RECIPE].kind == MGB_VALUE_TEXT)
         row->recipe = mgb_bench_pool_text(&f->pool, mgb_value_text(&v[RECIPE]));

@@ -131,6 +131,50 @@ static void a_filter_is_asked_for_once_and_from_the_top(void **state)
     shows("looking for them");
 }
 
+static void a_filter_leaves_the_same_run_in_hand(void **state)
+{
+    (void)state;
+    struct mgb_list_row all[] = {s.list.rows[0], s.list.rows[1], s.list.rows[2], s.list.rows[3]};
+    struct mgb_list_row some[] = {all[1], all[3]};
+    s.list.rows = all, s.list.count = 4, s.list.total = 4;
+    free(drawn(20, 100));
+    act(TUI_ACT_LAST);
+    shows(">  411.1");
+    s.scene.filter = "x";
+    tui_runs_filter(s.state, &s.scene, &s.desk.desk);
+    strcpy(s.list.filter, "x");
+    s.list.rows = some, s.list.count = 2, s.list.total = 2;
+    shows(">  411.1");
+    s.scene.filter = "xy"; /* it does not pass */
+    tui_runs_filter(s.state, &s.scene, &s.desk.desk);
+    strcpy(s.list.filter, "xy");
+    s.list.count = 1, s.list.total = 1;
+    shows(">  412.1");
+    s.scene.filter = "";
+    tui_runs_filter(s.state, &s.scene, &s.desk.desk);
+    s.list.filter[0] = '\0';
+    s.list.rows = all, s.list.count = 4, s.list.total = 4;
+    shows(">  411.1");
+}
+
+static void labels_of_the_run_in_hand_stand_at_the_foot(void **state)
+{
+    (void)state;
+    struct mgb_list_row rows[] = {s.list.rows[0], s.list.rows[1]};
+    rows[0].tags = "", rows[0].notes = "";
+    rows[1].tags = "paper night", rows[1].notes = "the fan was off";
+    s.list.rows = rows, s.list.count = 2, s.list.total = 2;
+    char *text = drawn(20, 80);
+    assert_non_null(strstr(text, "412.2  no tags, no notes"));
+    if (!strstr(text, "\n# 412.1"))
+        fail_msg("no sign in\n%s", text);
+    free(text);
+    act(TUI_ACT_DOWN);
+    text = drawn(20, 80);
+    assert_non_null(strstr(text, "412.1  tags: paper night  note: the fan was off"));
+    free(text);
+}
+
 static void scrolling_beyond_the_window_asks_for_the_next(void **state)
 {
     (void)state;
@@ -367,6 +411,8 @@ int main(void)
         VIEW_TEST(without_a_list_it_says_why),
         VIEW_TEST(sorting_goes_through_the_archive_and_shows_its_sign),
         VIEW_TEST(a_filter_is_asked_for_once_and_from_the_top),
+        VIEW_TEST(a_filter_leaves_the_same_run_in_hand),
+        VIEW_TEST(labels_of_the_run_in_hand_stand_at_the_foot),
         VIEW_TEST(scrolling_beyond_the_window_asks_for_the_next),
         VIEW_TEST(two_runs_are_marked_and_a_third_replaces_the_older),
         VIEW_TEST(enter_shows_the_run),

@@ -143,6 +143,28 @@ static void sort_walks_the_columns_and_reverse_turns(void **state)
     bench_done(&bench);
 }
 
+static void a_filter_leaves_the_same_variable_in_hand(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench);
+    char name[200];
+    for (int i = 0; i < 5; i++) {
+        free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
+        tui_view_variables.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
+    }
+    snprintf(name, sizeof name, "%s", bench.fixture->facts.variables[5].name);
+    line_has(&bench, ">", name);
+    bench.scene.filter = "nothing like that";
+    free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
+    free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
+    bench.scene.filter = name;
+    line_has(&bench, ">", name);
+    bench.scene.filter = "";
+    line_has(&bench, ">", name);
+    bench_done(&bench);
+}
+
 static void filter_counts_and_sums_what_is_left(void **state)
 {
     (void)state;
@@ -220,6 +242,7 @@ int main(void)
         cmocka_unit_test(findings_are_marked_summed_and_explained),
         cmocka_unit_test(clean_plan_says_so),
         cmocka_unit_test(sort_walks_the_columns_and_reverse_turns),
+        cmocka_unit_test(a_filter_leaves_the_same_variable_in_hand),
         cmocka_unit_test(filter_counts_and_sums_what_is_left),
         cmocka_unit_test(click_on_a_title_sorts_by_it),
         cmocka_unit_test(order_is_kept_between_sessions),

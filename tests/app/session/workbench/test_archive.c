@@ -182,6 +182,7 @@ static void notes_and_placements_as_shown_are_found(void **state)
     reading_init(&r, *state);
     assert_int_equal(passing(&r, "fan off"), 1);
     assert_int_equal(r.list->rows[0].run, 4);
+    assert_string_equal(r.list->rows[0].notes, "the fan was off");
     assert_int_equal(passing(&r, "note=fan"), 1);
     char placement[64];
     assert_int_equal(passing(&r, "run=1"), 1);
@@ -464,7 +465,7 @@ int main(void)
         ON_RESULTS(ratios_are_to_the_pinned_baseline),
         ON_RESULTS(words_and_conditions_all_must_hold),
         ON_RESULTS(notes_and_placements_as_shown_are_found),
-        ON_RESULTS(checks_are_listed_when_they_are_asked_for),
+        ON_A_FILE(checks_are_listed_when_they_are_asked_for),
         ON_RESULTS(what_cannot_be_asked_is_told),
         ON_RESULTS(every_column_sorts_both_ways),
         ON_RESULTS(pages_make_up_the_whole),
