@@ -190,6 +190,8 @@ function w.step(count, traced)
   session:step(math.tointeger(tonumber(count)), traced == "traced" and { trace_every = 1 } or nil)
 end
 
+function w.digest() return session:digest() end
+
 function w.set(...) session:set(place_read{ ... }) end
 
 -- Constructors: of the session in a script, of the point to go on at after a crash. The words are the placement.

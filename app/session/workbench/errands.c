@@ -216,14 +216,19 @@ static char *command_make(const char *path)
     return NULL;
 }
 
-static enum mgb_status session_write(const struct mgb_workbench *bench, const char *path,
+static enum mgb_status session_write(struct mgb_workbench *bench, const char *path,
                                      bool replace)
 {
     const char *version = bench->options.hub.program_version;
     if (!mgb_statements_is_complete(bench->statements))
         return mgb_fail(MGB_NO_MEMORY, "this session cannot be repeated: memory was exhausted when "
                                        "a part of it was to be noted");
-    char *text = path ? mgb_statements_write(bench->statements, version ? version : "?") : NULL;
+    struct mgb_script_answer answer = {0};
+    const char *digest = NULL;
+    if (bench->session && mgb_bench_call(bench, &answer, "digest", NULL) == MGB_OK && answer.count)
+        digest = answer.texts[0];
+    char *text = path ? mgb_statements_write(bench->statements, version ? version : "?", digest) : NULL;
+    mgb_script_answer_done(&answer);
     enum mgb_status status =
         !text     ? mgb_fail(MGB_NO_MEMORY, "writing the session: memory is exhausted")
         : replace ? file_replace(path, text)

@@ -24,7 +24,9 @@ void mgb_statements_lose(struct mgb_statements *statements);
 bool mgb_statements_is_complete(const struct mgb_statements *statements);
 bool mgb_statements_is_empty(const struct mgb_statements *statements);
 
-/* The whole as a script, to be freed; prints figures and digest of each session. NULL: memory was out, now or before. */
-char *mgb_statements_write(const struct mgb_statements *statements, const char *version);
+/* The whole as a script, to be freed; prints figures and digest of each session. `digest`: that the session that is open has
+ * now, which the script's must have too, or it fails; NULL, "": not known. NULL: memory was out, now or before. */
+char *mgb_statements_write(const struct mgb_statements *statements, const char *version,
+                           const char *digest);
 
 #endif

@@ -388,6 +388,7 @@ static void a_saved_session_repeats_to_the_last_bit(void **state)
     assert_string_equal(first, second);
     if (!strstr(printed, digest))
         fail_msg("digest %s is not in\n%s", digest, printed);
+    assert_non_null(strstr(printed, ", as recorded"));
     remove(path);
 }
 
