@@ -1,6 +1,7 @@
 /* Heading, panels and foot as text. See text.h. */
 #include "app/plot/text.h"
 #include <langinfo.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -9,7 +10,9 @@ struct mgb_text_style mgb_text_style_find(void)
 {
     struct winsize size = {0};
     bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-    int width = known && size.ws_col >= 40 ? size.ws_col : 80;
+    const char *told = getenv("MGBENCH_COLUMNS"); /* by mgbench-tui, where there is no terminal */
+    int columns = known ? size.ws_col : told ? atoi(told) : 0;
+    int width = columns >= 40 ? columns : 80;
     return (struct mgb_text_style){width > 160 ? 160 : width,
                                    strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
 }

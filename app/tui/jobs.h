@@ -11,7 +11,7 @@ struct tui_jobs;
 struct tui_jobs_options {
     const char *program;  /* path of mgbench */
     const char *database; /* --db of every command; NULL: none */
-    int columns;          /* COLUMNS of its tables */
+    int columns;          /* of its plots */
     /* From the jobs' own thread: a job ended. `text` is what it printed (standard output, then standard error; of each no
      * more than a screen can take), borrowed; `code` its exit code, -1: it could not be started or died. Must not block. */
     void (*ended)(void *context, const char *line, const char *text, int code);

@@ -30,7 +30,7 @@ static char **words_make(const struct job_words *words)
 
 static int is_set_anew(const char *setting)
 {
-    return strncmp(setting, "NO_COLOR=", 9) == 0 || strncmp(setting, "COLUMNS=", 8) == 0;
+    return strncmp(setting, "NO_COLOR=", 9) == 0 || strncmp(setting, "MGBENCH_COLUMNS=", 16) == 0;
 }
 
 /* The environment with two changes; the settings themselves are borrowed. */
@@ -118,7 +118,7 @@ enum mgb_status tui_job_spawn(pid_t *pid, int outputs[2], const struct job_words
                               int columns)
 {
     char setting[32];
-    snprintf(setting, sizeof setting, "COLUMNS=%d", columns > 0 ? columns : 80);
+    snprintf(setting, sizeof setting, "MGBENCH_COLUMNS=%d", columns > 0 ? columns : 80);
     char **all = words_make(words), **environment = environment_make(setting);
     int failed = all && environment ? piped_spawn(pid, outputs, all, environment) : ENOMEM;
     free(all);

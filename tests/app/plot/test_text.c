@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void expect(struct mgb_picture *picture, bool utf8, int width, const char *wanted)
 {
@@ -206,9 +207,25 @@ static void an_empty_chart_is_drawn_without_points(void **state)
     mgb_picture_done(&picture);
 }
 
+static void without_a_terminal_the_screen_that_asks_tells_the_width(void **state)
+{
+    (void)state;
+    if (isatty(STDOUT_FILENO))
+        skip();
+    unsetenv("MGBENCH_COLUMNS");
+    setenv("COLUMNS", "50", 1);
+    assert_int_equal(mgb_text_style_find().width, 80);
+    setenv("MGBENCH_COLUMNS", "132", 1);
+    assert_int_equal(mgb_text_style_find().width, 132);
+    setenv("MGBENCH_COLUMNS", "7", 1);
+    assert_int_equal(mgb_text_style_find().width, 80);
+    unsetenv("MGBENCH_COLUMNS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_terminal_the_screen_that_asks_tells_the_width),
         cmocka_unit_test(bars_are_rows_with_their_figures),
         cmocka_unit_test(blocks_are_an_eighth_of_a_column),
         cmocka_unit_test(bars_of_several_series_stand_under_their_category),

@@ -103,8 +103,8 @@ static void a_command_has_no_keyboard_no_colour_and_no_file_of_the_screen(void *
 {
     (void)state;
     struct fixture f;
-    setenv("COLUMNS", "7", 1);
-    begin(&f, "cat; echo $COLUMNS $NO_COLOR; ls /proc/self/fd | wc -l; "
+    setenv("MGBENCH_COLUMNS", "7", 1);
+    begin(&f, "cat; echo $MGBENCH_COLUMNS $NO_COLOR; ls /proc/self/fd | wc -l; "
               "cut -d' ' -f5 /proc/$$/stat | grep -cx $$; trap | wc -l");
     int leaked = dup(STDOUT_FILENO); /* without FD_CLOEXEC, as libraries do */
     tui_jobs_set_columns(f.jobs, 132);
