@@ -32,6 +32,7 @@ static const char *reason_of(enum mgb_wish_kind kind)
            : kind == MGB_WISH_DATA    ? "begin anew with data"
            : kind == MGB_WISH_BACKEND ? "begin anew on"
            : kind == MGB_WISH_MACHINE ? "begin anew on machine"
+           : kind == MGB_WISH_SWEEP   ? "give its devices to the sweep"
                                       : NULL;
 }
 
@@ -71,14 +72,15 @@ static void hold_answer(void *context, struct tui_desk *desk, const char *text)
         screen_say(screen, MGB_LINE_NOTE, "the run goes on as it was");
 }
 
-static void hold_ask(struct tui_screen *screen, const char *reason, const char *text)
+/* `what`: with a blank before it, or "". */
+static void hold_ask(struct tui_screen *screen, const char *reason, const char *what)
 {
     const struct mgb_snapshot *s = screen->snapshot;
     char run[40] = "the run", question[240];
     if (s->now.run_id && s->recorded)
         snprintf(run, sizeof run, "run %lld", (long long)s->now.run_id);
-    snprintf(question, sizeof question, "end %s after %lld step%s and %s %.60s? y/N", run,
-             (long long)s->step, s->step == 1 ? "" : "s", reason, *text ? text : "as it comes");
+    snprintf(question, sizeof question, "end %s after %lld step%s and %s%.61s? y/N", run,
+             (long long)s->step, s->step == 1 ? "" : "s", reason, what);
     screen->desk.confirm(&screen->desk, question, hold_answer, screen);
 }
 
@@ -100,7 +102,10 @@ bool screen_hold(struct tui_screen *screen, const struct mgb_wish *wish)
             screen_wish(screen, &(struct mgb_wish){.kind = wish->kind, .text = copy});
         free(copy);
     } else if (held_add(screen, wish->kind, text)) {
-        hold_ask(screen, reason, text);
+        char what[80] = ""; /* of a sweep it is a table of Lua */
+        if (wish->kind != MGB_WISH_SWEEP)
+            snprintf(what, sizeof what, " %.60s", *text ? text : "as it comes");
+        hold_ask(screen, reason, what);
     }
     return true;
 }

@@ -244,48 +244,17 @@ static void row_edit(struct sweep_state *state, struct tui_desk *desk)
     desk->prompt(desk, question, initial, row_answer, state);
 }
 
-/* The grid is as it was when the question was asked: nothing else has the keys. */
-static void start_now(struct sweep_state *state, struct tui_desk *desk)
-{
-    char *text;
-    if (sweep_grid_write(&text, &state->grid) != MGB_OK) {
-        desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
-        return;
-    }
-    desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SWEEP, .text = text});
-    free(text);
-}
-
-static void start_answer(void *context, struct tui_desk *desk, const char *text)
-{
-    if (text)
-        start_now(context, desk);
-}
-
-/* A run that is open gives its devices to the sweep. */
 static void start(struct sweep_state *state, const struct tui_scene *scene, struct tui_desk *desk)
 {
-    const struct mgb_snapshot *s = scene->snapshot;
-    char question[120], run[40] = "the run";
     char *text;
-    if (s->state == MGB_BENCH_SWEEPING) {
+    if (scene->snapshot->state == MGB_BENCH_SWEEPING) {
         desk->say(desk, MGB_LINE_WARNING, "a sweep runs already; Ctrl-C stops it");
-        return;
-    }
-    if (s->state == MGB_BENCH_EMPTY || s->state == MGB_BENCH_READY) {
-        start_now(state, desk);
-        return;
-    }
-    if (sweep_grid_write(&text, &state->grid) != MGB_OK) { /* nothing to ask about */
+    } else if (sweep_grid_write(&text, &state->grid) != MGB_OK) {
         desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
-        return;
+    } else {
+        desk->ask(desk, &(struct mgb_wish){.kind = MGB_WISH_SWEEP, .text = text});
+        free(text);
     }
-    free(text);
-    if (s->now.run_id)
-        snprintf(run, sizeof run, "run %lld", (long long)s->now.run_id);
-    snprintf(question, sizeof question, "end %s, after %lld step%s, for the sweep? y/N", run,
-             (long long)s->step, s->step == 1 ? "" : "s");
-    desk->confirm(desk, question, start_answer, state);
 }
 
 static void cell_show(const struct sweep_state *state, const struct mgb_bench_sweep *sweep,

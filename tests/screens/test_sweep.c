@@ -151,12 +151,17 @@ static void a_sweep_asks_before_it_ends_a_run_and_keeps_the_bench(void **state)
     grid_set(t, "repeats", "1");
     grid_set(t, "cpu_merge", "false, true");
     terminal_press(t, "s");
-    terminal_await_match(t, "end run 1, after [0-9]+ steps?, for the sweep\\? y/N");
+    terminal_await_match(t,
+                         "end run 1 after [0-9]+ steps? and give its devices to the sweep\\? y/N");
     terminal_press(t, "n");
     live_rest(t);
     assert_true(terminal_has(t, "PAUSED"));
+    live_command(t, "sweep { grid = { batch = {1, 2} } }"); /* typed, it is the same */
+    terminal_await(t, "to the sweep? y/N");
+    terminal_press(t, "n");
+    live_rest(t);
     terminal_press(t, "s");
-    terminal_await(t, "for the sweep? y/N");
+    terminal_await(t, "to the sweep? y/N");
     terminal_press(t, "y");
     terminal_await(t, "all cells have ended");
     terminal_await(t, "READY");

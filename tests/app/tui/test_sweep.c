@@ -219,28 +219,6 @@ static void a_grid_is_edited_counted_and_started(void **state)
     view_free(&s);
 }
 
-static void a_run_that_is_open_is_not_ended_unasked(void **state)
-{
-    (void)state;
-    struct screen s = view_make(false);
-    fixture_desk_init(&s.desk);
-    s.fixture->snapshot.state = MGB_BENCH_RUNNING;
-    s.fixture->snapshot.step = 214;
-    act(&s, TUI_ACT_START_SWEEP);
-    assert_int_equal(s.desk.confirmed, 0); /* nothing varies */
-    edit(&s, "gpus", "1, 2");
-    act(&s, TUI_ACT_START_SWEEP);
-    assert_int_equal(s.desk.confirmed, 1);
-    assert_string_equal(s.desk.question, "end run 412, after 214 steps, for the sweep? y/N");
-    fixture_desk_answer(&s.desk, NULL);
-    assert_int_equal(s.desk.asked, 0);
-    act(&s, TUI_ACT_START_SWEEP);
-    fixture_desk_answer(&s.desk, "y");
-    assert_int_equal(s.desk.asked, 1);
-    assert_non_null(strstr(s.desk.wish_text, "gpus = {1, 2}"));
-    view_free(&s);
-}
-
 static void what_may_be_typed_is_offered(void **state)
 {
     (void)state;
@@ -452,7 +430,6 @@ int main(void)
         cmocka_unit_test(a_value_that_cannot_be_is_told),
         cmocka_unit_test(a_grid_that_is_none_is_refused_with_the_reason),
         cmocka_unit_test(a_grid_is_edited_counted_and_started),
-        cmocka_unit_test(a_run_that_is_open_is_not_ended_unasked),
         cmocka_unit_test(what_may_be_typed_is_offered),
         cmocka_unit_test(rows_that_do_not_vary_say_what_is_in_force),
         cmocka_unit_test(a_wrong_value_leaves_the_old_ones),
