@@ -239,7 +239,8 @@ static void ratio_draw(struct tui_canvas *canvas, struct tui_rect row, const str
         snprintf(text, sizeof text, "%d/%d %s", s->now.number, s->before.number, ratio);
     x = tui_print(canvas, row, 0, 0, TUI_PLAIN, "%s%s ", text, fits ? sign : "");
     x = tui_put(canvas, row, 0, x, faster ? TUI_GOOD : slower ? TUI_BAD : TUI_STRONG, word);
-    if (refused && !room)
+    bool open = refused || strcmp(word, "UNDECIDED") == 0;
+    if (open && !room)
         tui_put(canvas, row, 0, x + 1, TUI_DIM, a->reason);
 }
 

@@ -72,6 +72,10 @@ struct mgb_workbench {
         enum mgb_strategy strategy;
         int global_batch;
     } previous;
+    struct { /* the machine: "" while it is not */
+        char text[64];
+        int64_t at_ns, run; /* run: the one of which it was told */
+    } crowd;
     struct { /* of a timed step, unasked, in the segment in force */
         int tries;
         bool done;

@@ -21,8 +21,8 @@ enum { MOST_REPETITIONS = 64 }; /* of a side, the newest */
 
 /* Oldest first; ?1 the segment, ?2 how many, the newest. */
 static const char side_sql[] =
-    "SELECT * FROM (SELECT s.run_id, s.id FROM segment AS k JOIN segment AS s ON s.run_id = "
-    "k.run_id"
+    "SELECT * FROM (SELECT s.run_id, s.id, coalesce((SELECT steady FROM segment_stat WHERE "
+    "segment_id = s.id), 1) FROM segment AS k JOIN segment AS s ON s.run_id = k.run_id"
     "   AND " PLACED("s") " IS " PLACED(
         "k") "  WHERE k.id = ?1"
              "   AND EXISTS (SELECT 1 FROM step WHERE segment_id = s.id AND warmup = 0)"
@@ -30,6 +30,8 @@ static const char side_sql[] =
 
 struct side {
     struct mgb_selected at[MOST_REPETITIONS];
+    bool steady[MOST_REPETITIONS]; /* or not judged */
+    int left_out;
     struct mgb_selection selection;
 };
 
@@ -37,6 +39,7 @@ static enum mgb_status side_take(void *context, const struct mgb_value *v, int c
 {
     struct side *side = context;
     (void)count;
+    side->steady[side->selection.count] = mgb_value_int(&v[2]) != 0;
     side->at[side->selection.count++] = (struct mgb_selected){
         .run = mgb_value_int(&v[0]), .segment = mgb_value_int(&v[1]), .point = -1};
     return MGB_OK;
@@ -68,6 +71,21 @@ static void side_narrow(struct side *side, int64_t segment)
             return;
         }
     side->selection.count = 0;
+}
+
+/* Where two repetitions or more have settled, the others say nothing that these do not. */
+static void side_settle(struct side *side)
+{
+    size_t steady = 0, kept = 0;
+    for (size_t i = 0; i < side->selection.count; i++)
+        steady += side->steady[i];
+    if (steady < 2)
+        return;
+    for (size_t i = 0; i < side->selection.count; i++)
+        if (side->steady[i])
+            side->at[kept++] = side->at[i];
+    side->left_out = (int)(side->selection.count - kept);
+    side->selection.count = kept;
 }
 
 static const char again[] = "toggle back and forth for repetitions";
@@ -108,6 +126,15 @@ static void answer_fill(struct mgb_bench_answer *out, const struct mgb_judgement
     reason_write(out, j);
 }
 
+static void left_out_write(struct mgb_bench_answer *out, int count)
+{
+    size_t used = strlen(out->reason);
+    if (count > 0)
+        snprintf(out->reason + used, sizeof out->reason - used,
+                 "%s%d unsteady repetition%s left out", used ? "; " : "", count,
+                 count == 1 ? "" : "s");
+}
+
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
                                    int64_t run, int64_t now, int64_t before)
 {
@@ -126,6 +153,9 @@ enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_read
     if (side_has(&b, before) || side_has(&a, now)) {
         side_narrow(&a, before);
         side_narrow(&b, now);
+    } else {
+        side_settle(&a);
+        side_settle(&b);
     }
     out->there = true;
     out->before_count = (int)a.selection.count;
@@ -137,5 +167,6 @@ enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_read
     }
     MGB_TRY(mgb_judge(&judgement, reader, &a.selection, &b.selection, &options));
     answer_fill(out, &judgement);
+    left_out_write(out, a.left_out + b.left_out);
     return MGB_OK;
 }

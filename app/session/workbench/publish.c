@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -191,6 +192,32 @@ static void history_refresh(struct mgb_workbench *bench)
     mgb_live_phases(bench->live, &draft->phases);
 }
 
+/* Once a second; told to the log once a run. On CPU devices any number of processors may be this program's own load. */
+static void busy_look(struct mgb_workbench *bench)
+{
+    const struct mgb_snapshot *draft = bench->draft;
+    int64_t now = mgb_bench_clock_ns();
+    double load;
+    int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    bool host = draft->facts && strcmp(draft->facts->backend, "host") == 0;
+    if (now - bench->crowd.at_ns < SECOND_NS)
+        return;
+    bench->crowd.at_ns = now;
+    if (getloadavg(&load, 1) != 1 ||
+        !mgb_answer_busy(bench->crowd.text, sizeof bench->crowd.text, load, host ? cpus : 1, cpus))
+        return;
+    if (bench->crowd.run != draft->now.run_id || !draft->now.run_id)
+        mgb_bench_say(bench, MGB_LINE_WARNING, "%s: others are computing, times will scatter",
+                      bench->crowd.text);
+    bench->crowd.run = draft->now.run_id;
+}
+
+static bool is_undecided(const struct mgb_bench_answer *answer)
+{
+    return answer->there &&
+           (strcmp(answer->verdict, "undecided") == 0 || strcmp(answer->verdict, "refused") == 0);
+}
+
 static void answer_refresh(struct mgb_workbench *bench)
 {
     struct mgb_snapshot *draft = bench->draft;
@@ -201,6 +228,10 @@ static void answer_refresh(struct mgb_workbench *bench)
         (void)mgb_judge_desk_look(bench->desk, &draft->answer, draft->now.segment_id,
                                   draft->before.segment_id);
         mgb_answer_doubt(&draft->answer, &draft->now);
+        if (is_undecided(&draft->answer)) {
+            busy_look(bench);
+            mgb_answer_blame(&draft->answer, bench->crowd.text);
+        }
     }
     bool fresh = false;
     const struct mgb_pressed *pressed =

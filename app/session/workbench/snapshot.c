@@ -75,13 +75,36 @@ struct mgb_snapshot *mgb_snapshot_copy(const struct mgb_snapshot *from)
 
 void mgb_answer_doubt(struct mgb_bench_answer *answer, const struct mgb_bench_segment *now)
 {
+    enum { ENOUGH = 3 }; /* one among so many repetitions: their spread has it */
     static const char said[] = "not steady: "; /* what is known begins with it */
     const char *why = now->figures.not_steady ? now->figures.not_steady : "";
     if (!answer->there || !*answer->verdict || strcmp(answer->verdict, "refused") == 0 ||
-        now->figures.steady != 0 || now->figures.steps == 0)
+        now->figures.steady != 0 || now->figures.steps == 0 || answer->now_count >= ENOUGH)
         return;
     why += strncmp(why, said, strlen(said)) == 0 ? strlen(said) : 0;
     snprintf(answer->verdict, sizeof answer->verdict, "refused");
     snprintf(answer->reason, sizeof answer->reason, "seg %d unsteady%s%.180s", now->number,
              *why ? ": " : "", why);
+}
+
+bool mgb_answer_busy(char *out, size_t size, double load, int own, int cpus)
+{
+    double others = cpus > 2 ? (double)cpus / 2 : 1;
+    bool busy = cpus > 0 && load > own + others;
+    *out = '\0';
+    if (busy)
+        snprintf(out, size, "machine busy: load %.2f on %d CPU%s", load, cpus,
+                 cpus == 1 ? "" : "s");
+    return busy;
+}
+
+void mgb_answer_blame(struct mgb_bench_answer *answer, const char *busy)
+{
+    char reason[sizeof answer->reason];
+    bool settled =
+        strcmp(answer->verdict, "undecided") != 0 && strcmp(answer->verdict, "refused") != 0;
+    if (!*busy || !answer->there || settled || strncmp(answer->reason, busy, 12) == 0)
+        return;
+    snprintf(reason, sizeof reason, "%s%s%s", busy, *answer->reason ? "; " : "", answer->reason);
+    memcpy(answer->reason, reason, sizeof reason);
 }

@@ -50,7 +50,13 @@ struct mgb_snapshot *mgb_snapshot_make(void);
 struct mgb_snapshot *mgb_snapshot_copy(const struct mgb_snapshot *from);
 
 /* Takes a verdict back that rests on a segment in force whose steps have not settled: who judges reads what is stored, and
- * that is stored when the segment ends. */
+ * that is stored when the segment ends. Of three repetitions or more one may be so. */
 void mgb_answer_doubt(struct mgb_bench_answer *answer, const struct mgb_bench_segment *now);
+/* What is said before the reason of a verdict that settles nothing, on a machine with more to do than this program gives it:
+ * "machine busy: load 18.98 on 2 CPUs". `load`: tasks that run or want to, over the last minute; `own`: how many of them this
+ * program may have. False: the machine is not busy; "" then. */
+bool mgb_answer_busy(char *out, size_t size, double load, int own, int cpus);
+/* Puts it there, where it is not "". */
+void mgb_answer_blame(struct mgb_bench_answer *answer, const char *busy);
 
 #endif

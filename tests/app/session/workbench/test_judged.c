@@ -149,6 +149,31 @@ static void a_segment_that_was_never_steady_is_called_by_its_number(void **state
     desk_done(&d);
 }
 
+/* Otherwise one hiccup in ten turns would take every verdict away. */
+static void of_many_repetitions_the_unsteady_ones_are_left_out(void **state)
+{
+    struct desk d;
+    int64_t before = 0, now = 0;
+    desk_init(&d, *state);
+    for (int i = 0; i < 2; i++) {
+        before = toggle(&d, now, false, 10000000);
+        if (i == 0) {
+            int64_t odd = toggle(&d, before, true, 7000000);
+            stored_steps(d.store, &d.record, odd, d.step, STEPS, 0, 20000000);
+            d.step += STEPS;
+            before = toggle(&d, odd, false, 10000000);
+        }
+        now = toggle(&d, before, true, 7000000);
+    }
+    mgb_judge_desk_ask(d.desk, d.run, now, before, STEPS);
+    struct mgb_bench_answer answer = answer_await(&d, now, before);
+    assert_string_equal(answer.verdict, "faster");
+    assert_int_equal(answer.now_count, 2);
+    assert_int_equal(answer.before_count, 3);
+    assert_string_equal(answer.reason, "1 unsteady repetition left out");
+    desk_done(&d);
+}
+
 static void other_batches_are_told_by_example(void **state)
 {
     struct desk d;
@@ -512,6 +537,7 @@ int main(void)
         ON_A_FILE(one_segment_each_gets_a_verdict_that_says_so),
         ON_A_FILE(toggling_back_and_forth_makes_repetitions),
         ON_A_FILE(a_segment_that_was_never_steady_is_called_by_its_number),
+        ON_A_FILE(of_many_repetitions_the_unsteady_ones_are_left_out),
         ON_A_FILE(other_batches_are_told_by_example),
         ON_A_FILE(the_same_placement_twice_compares_the_two_segments),
         ON_A_FILE(a_segment_without_timed_steps_is_not_judged_yet),

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -124,12 +125,34 @@ static void no_verdict_rests_on_a_segment_that_has_not_settled(void **state)
         assert_string_equal(answer.reason, "one segment each");
     }
     now.figures.steady = 0;
+    answer = slower;
+    answer.now_count = 3; /* one of three repetitions */
+    mgb_answer_doubt(&answer, &now);
+    assert_string_equal(answer.verdict, "slower");
     answer = (struct mgb_bench_answer){.there = true}; /* no verdict yet */
     mgb_answer_doubt(&answer, &now);
     assert_string_equal(answer.verdict, "");
     answer = (struct mgb_bench_answer){.there = true, .verdict = "refused", .reason = "a gap"};
     mgb_answer_doubt(&answer, &now);
     assert_string_equal(answer.reason, "a gap");
+}
+
+static void a_busy_machine_is_named_where_nothing_is_settled(void **state)
+{
+    (void)state;
+    char busy[64];
+    assert_false(mgb_answer_busy(busy, sizeof busy, 2.9, 2, 2));
+    assert_string_equal(busy, "");
+    assert_false(mgb_answer_busy(busy, sizeof busy, 30, 1, 64));
+    assert_true(mgb_answer_busy(busy, sizeof busy, 18.98, 2, 2));
+    struct mgb_bench_answer answer = {.there = true, .verdict = "faster", .reason = "why"};
+    mgb_answer_blame(&answer, busy);
+    assert_string_equal(answer.reason, "why");
+    strcpy(answer.verdict, "undecided");
+    mgb_answer_blame(&answer, "");
+    assert_string_equal(answer.reason, "why");
+    mgb_answer_blame(&answer, busy);
+    assert_string_equal(answer.reason, "machine busy: load 18.98 on 2 CPUs; why");
 }
 
 int main(void)
@@ -139,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_copy_holds_the_same_parts_and_is_its_own_to_change),
         cmocka_unit_test(threads_copy_and_drop_one_and_its_parts_are_freed_once),
         cmocka_unit_test(no_verdict_rests_on_a_segment_that_has_not_settled),
+        cmocka_unit_test(a_busy_machine_is_named_where_nothing_is_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
