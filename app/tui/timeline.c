@@ -290,8 +290,13 @@ static void path_draw(struct drawing *drawing, struct tui_rect row)
 
 static void bound_draw(struct drawing *drawing, struct tui_rect row)
 {
-    tui_print(drawing->canvas, row, 0, 1, TUI_STRONG, "bound by %s",
-              *drawing->traced->bound ? drawing->traced->bound : "nothing that was measured");
+    int x =
+        tui_print(drawing->canvas, row, 0, 1, TUI_STRONG, "bound by %s",
+                  *drawing->traced->bound ? drawing->traced->bound : "nothing that was measured");
+    if (*drawing->traced->bound)
+        tui_print(drawing->canvas, row, 0, x, TUI_PLAIN, " of %sstep %lld",
+                  drawing->traced->warmup ? "warm-up " : "traced ",
+                  (long long)drawing->traced->step);
 }
 
 static void rows_draw(struct drawing *drawing, struct tui_rect area, const struct queues *queues,

@@ -8,28 +8,52 @@
 #include <stdio.h>
 #include <string.h>
 
-static int bound_exposed(struct tui_canvas *canvas, struct tui_rect row, int x,
-                         const struct mgb_bench_phases *phases)
+/* Of all devices the longest, by phase; 0: too short to be told. */
+static void exposed_find(int64_t out[MGB_PHASE_WAIT], const struct mgb_bench_phases *phases)
 {
-    bool any = false;
     for (int k = 0; k < MGB_PHASE_WAIT; k++) {
-        int64_t most = 0;
-        if (k == MGB_PHASE_FORWARD || k == MGB_PHASE_BACKWARD)
-            continue;
+        out[k] = 0;
         for (int i = 0; i < phases->count; i++)
-            most =
-                phases->devices[i].exposed_ns[k] > most ? phases->devices[i].exposed_ns[k] : most;
-        if (most <= 0 || most < phases->wall_ns / 250)
-            continue;
-        x = tui_put(canvas, row, 0, x, TUI_PLAIN, any ? "  " : "  exposed: ");
-        x = tui_print(canvas, row, 0, x, TUI_PLAIN, "%s %.*f", mgb_phase_name(k),
-                      most < 950000    ? 2
-                      : most < 9950000 ? 1
-                                       : 0,
-                      (double)most / 1e6);
-        any = true;
+            if (phases->devices[i].exposed_ns[k] > out[k])
+                out[k] = phases->devices[i].exposed_ns[k];
+        if (k == MGB_PHASE_FORWARD || k == MGB_PHASE_BACKWARD || out[k] < phases->wall_ns / 250)
+            out[k] = 0;
     }
-    return any ? tui_put(canvas, row, 0, x, TUI_PLAIN, " ms") : x;
+}
+
+static void exposed_write(char *out, size_t size, const int64_t most[MGB_PHASE_WAIT])
+{
+    size_t used = 0;
+    *out = '\0';
+    for (int k = 0; k < MGB_PHASE_WAIT && used < size; k++)
+        if (most[k] > 0)
+            used += (size_t)snprintf(out + used, size - used, "%s%s %.*f",
+                                     used ? "  " : "  exposed: ", mgb_phase_name((enum mgb_phase)k),
+                                     most[k] < 950000    ? 2
+                                     : most[k] < 9950000 ? 1
+                                                         : 0,
+                                     (double)most[k] / 1e6);
+    if (used > 0 && used < size)
+        snprintf(out + used, size - used, " ms");
+}
+
+/* Whole numbers only: where there is no room, the shortest are left out. */
+static void bound_exposed(struct tui_canvas *canvas, struct tui_rect row, int x,
+                          const struct mgb_bench_phases *phases)
+{
+    int64_t most[MGB_PHASE_WAIT];
+    char text[200];
+    exposed_find(most, phases);
+    exposed_write(text, sizeof text, most);
+    while (x + (int)strlen(text) > row.columns && *text) {
+        int least = -1;
+        for (int k = 0; k < MGB_PHASE_WAIT; k++)
+            if (most[k] > 0 && (least < 0 || most[k] < most[least]))
+                least = k;
+        most[least] = 0;
+        exposed_write(text, sizeof text, most);
+    }
+    tui_put(canvas, row, 0, x, TUI_PLAIN, text);
 }
 
 static void bound_draw(struct tui_canvas *canvas, struct tui_rect row, const struct mgb_snapshot *s)

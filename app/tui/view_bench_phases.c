@@ -127,7 +127,14 @@ static void rule_draw(struct tui_canvas *canvas, struct tui_rect area,
         what = " (SIMULATED)";
     else if (f && strcmp(f->backend, "host") == 0)
         what = " (host: CPU devices)";
-    int used = snprintf(title, sizeof title, "PHASES one step, ms%s", what);
+    char steps[40] = "one step";
+    double median = s->now.figures.median_ms * 1e6;
+    if (s->phases.warmup && s->phases.steps > 0)
+        snprintf(steps, sizeof steps, "a warm-up step");
+    else if (s->phases.steps > 1 && (double)s->phases.wall_ns > 1.25 * median)
+        snprintf(steps, sizeof steps, "mean of %lld steps, with outliers",
+                 (long long)s->phases.steps);
+    int used = snprintf(title, sizeof title, "PHASES %s, ms%s", steps, what);
     if (state->rows > state->fits && used > 0)
         snprintf(title + used, sizeof title - (size_t)used, " %d-%d of %d", state->top + 1,
                  state->top + state->fits, state->rows);

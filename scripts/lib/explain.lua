@@ -22,12 +22,20 @@ local function facts_read(segment)
     FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN model AS m ON m.id = r.model_id
     LEFT JOIN segment_stat AS st ON st.segment_id = s.id WHERE s.id = ?]], segment)[1]
   if not f then host.fail(("mgb.explain: there is no segment %s"):format(tostring(segment))) end
+  if not f.median_ns then -- it still runs
+    local walls = host.query("SELECT wall_ns FROM step WHERE segment_id = ? AND warmup = 0 ORDER BY step DESC LIMIT 1000", segment)
+    table.sort(walls, function(a, b) return a.wall_ns < b.wall_ns end)
+    if #walls > 0 then f.median_ns = (walls[(#walls + 1) // 2].wall_ns + walls[#walls // 2 + 1].wall_ns) / 2 end
+  end
   f.gpus = f.gpus or 0
   f.first_gpu = tostring(f.gpu_list or ""):match('"([^"]+)"') or "/gpu:0"
   return f
 end
 
--- Traced steps: the timed ones, or those of the warm-up when only they were.
+-- Much longer than a step is: it says more of what came between than of the placement.
+local function is_odd(f, step) return f.median_ns ~= nil and step.wall_ns > 1.5 * f.median_ns end
+
+-- Traced steps: the timed ones, those near the median where there are any, or those of the warm-up when only they were.
 local function steps_read(f)
   local steps = host.query([[SELECT t.step, s.warmup, s.wall_ns FROM (SELECT DISTINCT step FROM task WHERE segment_id = ?) AS t
     JOIN step AS s ON s.segment_id = ? AND s.step = t.step ORDER BY s.warmup, t.step]], f.id, f.id)
@@ -35,11 +43,22 @@ local function steps_read(f)
     host.fail(('mgb.explain: no step of run %d was traced: trace some with trace_steps = "5-8" (mgbench run --trace 5-8)')
               :format(f.run_id))
   end
-  local kept = {}
+  local kept, like = {}, {}
   for _, step in ipairs(steps) do
     if step.warmup == steps[1].warmup and #kept < most_steps then kept[#kept + 1] = step end
   end
-  return kept
+  for _, step in ipairs(kept) do
+    if not is_odd(f, step) then like[#like + 1] = step end
+  end
+  return #like > 0 and like or kept
+end
+
+-- What is wrong with them as an example of a step.
+local function doubt_text(f, steps)
+  local warmup, odd = steps[1].warmup == 1, is_odd(f, steps[1])
+  if not (f.median_ns and (warmup or odd)) then return nil end
+  return ("Traced was only %s: it may be bound by something else than the others. Trace another: key t in mgbench-tui, or " ..
+          "mgbench run --trace 5-8."):format(warmup and "the warm-up" or "a step of more than 1.5 times the median")
 end
 
 local function where_of(task)
@@ -240,7 +259,10 @@ local columns = { "phase", "where", "percent", "critical_ms", "busy_ms", "tasks"
 function explanation_type.__tostring(e) return host.shown_text(e.text) end
 
 local function text_make(e, f, steps)
-  local lines = { head_text(e, f, steps), bound_text(e), slowest_text(e) }
+  local lines = { head_text(e, f, steps) }
+  lines[#lines + 1] = doubt_text(f, steps)
+  lines[#lines + 1] = bound_text(e)
+  lines[#lines + 1] = slowest_text(e)
   if not e.known then lines[#lines + 1] = "An older version stored these tasks: only the order of queues is known, not what waits for what." end
   if e.alone then
     local words = ("%.2f times the rate of run %d on one GPU"):format(e.alone.speedup, e.alone.run_id)

@@ -51,12 +51,22 @@ static void means_fill(struct mgb_bench_phases *out, const struct live_bucket *s
     }
 }
 
-/* Of all devices and phases the one that nothing else hid for longest; waiting is for something else. Of equal ones that of
- * the slowest device. */
+/* What every device waited, at least: for the host, or for steps to begin. What one waits while another works is the other's. */
+static int64_t waiting_ns(const struct mgb_bench_phases *phases)
+{
+    int64_t least = phases->count > 0 ? INT64_MAX : 0;
+    for (int i = 0; i < phases->count; i++)
+        if (phases->devices[i].exposed_ns[MGB_PHASE_WAIT] < least)
+            least = phases->devices[i].exposed_ns[MGB_PHASE_WAIT];
+    return least;
+}
+
+/* Of all devices and phases the one that nothing else hid for longest, or that all of them waited. Of equal ones that of the
+ * slowest device. */
 static void bound_write(struct mgb_bench_phases *out)
 {
     int device = -1, phase = 0;
-    int64_t most = 0;
+    int64_t most = 0, waiting = waiting_ns(out);
     for (int i = 0; i < out->count; i++)
         for (int p = 0; p < MGB_PHASE_COUNT; p++) {
             int64_t ns = out->devices[i].exposed_ns[p];
@@ -66,10 +76,13 @@ static void bound_write(struct mgb_bench_phases *out)
             device = i;
             phase = p;
         }
-    if (device < 0 || out->wall_ns <= 0)
+    if (out->wall_ns > 0 && waiting > most)
+        snprintf(out->bound, sizeof out->bound, "waiting (%.0f%% of the mean)",
+                 100 * (double)waiting / (double)out->wall_ns);
+    if (device < 0 || out->wall_ns <= 0 || waiting > most)
         return;
     const char *name = out->devices[device].device;
-    snprintf(out->bound, sizeof out->bound, "%s on %s (%.0f%%)",
+    snprintf(out->bound, sizeof out->bound, "%s on %s (%.0f%% of the mean)",
              mgb_phase_name((enum mgb_phase)phase), *name == '/' ? name + 1 : name,
              100 * (double)most / (double)out->wall_ns);
 }

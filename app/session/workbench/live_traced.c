@@ -188,6 +188,12 @@ static void bound_write(struct mgb_bench_traced *out, const struct mgb_topology 
 {
     char name[MGB_DEVICE_NAME_MAX], part[32], whole[32];
     struct share share = share_find(out, parts, count, topology->device_count);
+    if (out->critical_gap_ns > share.ns) {
+        time_write(part, sizeof part, out->critical_gap_ns, out->wall_ns);
+        time_write(whole, sizeof whole, out->wall_ns, out->wall_ns);
+        snprintf(out->bound, sizeof out->bound, "waiting, %s of %s ms", part, whole);
+        return;
+    }
     if (share.ns == 0)
         return;
     mgb_device_format(name, topology->devices[share.device].name);

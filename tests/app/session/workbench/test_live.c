@@ -80,7 +80,23 @@ static void phases_are_means_over_about_a_second_of_timed_steps(void **state)
     assert_int_equal(phases.devices[2].finish_ns, 9000000);
     assert_int_equal(phases.devices[0].exposed_ns[MGB_PHASE_WAIT], 10000000);
     assert_int_equal(phases.slowest, 2);
-    assert_string_equal(phases.bound, "backward on gpu:1 (80%)");
+    assert_string_equal(phases.bound, "backward on gpu:1 (80% of the mean)");
+    scene_done(&scene);
+}
+
+static void waiting_of_all_devices_bounds_a_step_too(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct mgb_bench_phases phases;
+    scene_make(&scene, 0);
+    for (int d = 0; d < 3; d++)
+        scene.times[d].exposed[MGB_PHASE_WAIT] = (6 + d) * 1000000;
+    scene.times[1].exposed[MGB_PHASE_FORWARD] = 3000000;
+    scene.result.wall_ns = 10000000;
+    mgb_live_step(scene.live, &scene.result);
+    mgb_live_phases(scene.live, &phases);
+    assert_string_equal(phases.bound, "waiting (60% of the mean)");
     scene_done(&scene);
 }
 
@@ -210,7 +226,7 @@ static void traced_check(const struct mgb_bench_traced *traced, int tasks)
     }
     assert_true(critical > 0);
     assert_non_null(strstr(traced->bound, " ms"));
-    assert_non_null(strstr(traced->bound, " on "));
+    assert_true(strstr(traced->bound, " on ") || strncmp(traced->bound, "waiting, ", 9) == 0);
 }
 
 static void critical_path_of_a_traced_step_adds_up_to_its_wall_time(void **state)
@@ -380,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_are_means_over_about_a_second_of_timed_steps),
+        cmocka_unit_test(waiting_of_all_devices_bounds_a_step_too),
         cmocka_unit_test(a_step_longer_than_a_second_is_a_mean_of_itself),
         cmocka_unit_test(until_a_step_is_timed_the_newest_of_the_warm_up_is_shown_as_such),
         cmocka_unit_test(the_ring_keeps_the_newest_steps_oldest_first),
