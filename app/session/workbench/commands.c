@@ -362,6 +362,8 @@ void mgb_bench_offer(struct mgb_workbench *bench, const char *kind, const char *
     if (bench->session)
         session_end_say(bench, "");
     bench->draft->message[0] = '\0';
+    mgb_live_begin_run(bench->live); /* steps of another run are none of it */
+    bench->history_steps = -1;
     offered_take(bench, &asked);
     mgb_bench_in_force(bench, NULL);
     mgb_bench_say(bench, MGB_LINE_NOTE, "%s: %s", kind, text && *text ? text : "default");

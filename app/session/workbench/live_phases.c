@@ -51,17 +51,23 @@ static void means_fill(struct mgb_bench_phases *out, const struct live_bucket *s
     }
 }
 
-/* What every device waited, at least: for the host, or for steps to begin. What one waits while another works is the other's. */
+/* While nothing works: towers work side by side, and what has no tower before or after them. 0: not so long. */
 static int64_t waiting_ns(const struct mgb_bench_phases *phases)
 {
-    int64_t least = phases->count > 0 ? INT64_MAX : 0;
-    for (int i = 0; i < phases->count; i++)
-        if (phases->devices[i].exposed_ns[MGB_PHASE_WAIT] < least)
-            least = phases->devices[i].exposed_ns[MGB_PHASE_WAIT];
-    return least;
+    int64_t towers = 0, others = 0;
+    for (int i = 0; i < phases->count; i++) {
+        const struct mgb_bench_device_times *times = &phases->devices[i];
+        int64_t works = phases->wall_ns - times->exposed_ns[MGB_PHASE_WAIT];
+        if (times->finish_ns <= 0)
+            others += works;
+        else
+            towers = works > towers ? works : towers;
+    }
+    int64_t rest = phases->wall_ns - towers - others;
+    return phases->count > 0 && rest > 0 ? rest : 0;
 }
 
-/* Of all devices and phases the one that nothing else hid for longest, or that all of them waited. Of equal ones that of the
+/* Of all devices and phases the one that nothing else hid for longest, or that nothing worked. Of equal ones that of the
  * slowest device. */
 static void bound_write(struct mgb_bench_phases *out)
 {

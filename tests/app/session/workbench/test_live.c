@@ -91,7 +91,8 @@ static void waiting_of_all_devices_bounds_a_step_too(void **state)
     struct mgb_bench_phases phases;
     scene_make(&scene, 0);
     for (int d = 0; d < 3; d++)
-        scene.times[d].exposed[MGB_PHASE_WAIT] = (6 + d) * 1000000;
+        scene.times[d].exposed[MGB_PHASE_WAIT] = (d ? 6 + d : 9) * 1000000;
+    scene.times[1].finish_ns = scene.times[2].finish_ns = 4000000;
     scene.times[1].exposed[MGB_PHASE_FORWARD] = 3000000;
     scene.result.wall_ns = 10000000;
     mgb_live_step(scene.live, &scene.result);

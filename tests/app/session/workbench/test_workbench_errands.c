@@ -233,6 +233,11 @@ static void another_warmup_begins_another_run(void **state)
     assert_non_null(strstr(message, "warmup: steps that are not timed, or auto, expected"));
     assert_ok(bench_ask(&bench, MGB_WISH_WARMUP, "3"));
     bench_await_state(&bench, MGB_BENCH_READY);
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
+    assert_int_equal(snapshot->step, 0); /* nor is what the other run did shown as this one's */
+    assert_true(!snapshot->history || snapshot->history->count == 0);
+    assert_null(snapshot->traced);
+    mgb_shared_drop(snapshot);
     pause_after(&bench, 1);
     bench_close(&bench);
     assert_int_equal(database_int(*state,
