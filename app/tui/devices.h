@@ -21,7 +21,7 @@ enum devices_kind {
 };
 struct devices_line {
     enum devices_kind kind;
-    int index; /* of the facts' devices or links; headings: how many lines follow */
+    int index; /* of the facts' devices or links; headings: how many lines follow; PEERS_HEAD: of those in use */
 };
 
 bool tui_devices_is_heading(enum devices_kind kind);

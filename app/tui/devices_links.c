@@ -115,17 +115,27 @@ static int receiver_at(const struct mgb_facts *facts, int n)
     return -1;
 }
 
-/* One row of the matrix, `from` negative: the names of the receivers. */
+/* Where not all receivers fit, those that are not in use are left out, until one scrolls to them. */
+static bool all_fit(const struct mgb_facts *facts, int room)
+{
+    int gpus = 0;
+    for (int i = 0; i < facts->device_count; i++)
+        gpus += tui_device_is_gpu(&facts->devices[i]);
+    return gpus * CELL <= room;
+}
+
+/* One row of the matrix, `from` negative: the names of the receivers. `used`: of the part about GPUs in use. */
 static void peers_draw(struct tui_canvas *canvas, struct tui_rect row,
-                       const struct mgb_facts *facts, int from, int left)
+                       const struct mgb_facts *facts, int from, int left, bool used)
 {
     char text[CELL + 8];
     if (from >= 0)
         tui_put(canvas, row, 0, 0, TUI_PLAIN, tui_device_at(facts, from));
     struct tui_rect cells = tui_rect_inside(row, 0, NAME);
+    bool brief = used && left == 0 && !all_fit(facts, cells.columns);
     for (int x = 0, n = left; x + CELL <= cells.columns; x += CELL, n++) {
         int to = receiver_at(facts, n);
-        if (to < 0)
+        if (to < 0 || (brief && !facts->devices[to].used))
             break;
         enum tui_style style = facts->devices[to].used ? TUI_PLAIN : TUI_DIM;
         struct tui_rect cell = {cells.y, cells.x + x, cells.rows, CELL - 1};
@@ -166,9 +176,9 @@ void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
         tui_rule(canvas, row, 0, "PEERS NOT USED from row to column",
                  "P peer  h via host  . no link  GB/s*");
     } else if (line->kind == DEVICES_PEERS_HEAD) {
-        peers_draw(canvas, inner, facts, -1, left);
+        peers_draw(canvas, inner, facts, -1, left, line->index == 1);
     } else {
-        peers_draw(canvas, inner, facts, line->index, left);
+        peers_draw(canvas, inner, facts, line->index, left, facts->devices[line->index].used);
     }
 }
 

@@ -90,7 +90,7 @@ static void peers_add(struct devices_state *state, const struct tui_scene *scene
         busy += tui_device_is_gpu(&facts->devices[i]) && facts->devices[i].used;
     }
     line_add(state, used ? DEVICES_PEERS_RULE : DEVICES_IDLE_PEERS_RULE, 0);
-    line_add(state, DEVICES_PEERS_HEAD, 0);
+    line_add(state, DEVICES_PEERS_HEAD, used);
     for (int i = 0; gpus > 1 && i < facts->device_count; i++)
         if (tui_device_is_gpu(&facts->devices[i]) &&
             (facts->devices[i].used && busy > 1) == used &&

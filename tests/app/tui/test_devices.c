@@ -260,6 +260,12 @@ static void peers_in_use_come_first_and_fit_80x24(void **state)
     text = frame_text(&tui_view_devices, bench.state, &bench.scene, 100, 80);
     assert_non_null(strstr(strstr(text, "PEERS NOT USED"), "\n gpu:0 "));
     free(text);
+    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 100, 60);
+    head = frame_line(strstr(text, "PEERS"), "gpu:");
+    assert_non_null(strstr(head, "gpu:2  gpu:6"));
+    assert_null(strstr(head, "gpu:0")); /* not all fit */
+    free(head);
+    free(text);
     text = frame_text(&tui_view_devices, bench.state, &bench.scene, 6, 40);
     row = frame_line(text, "DEVICES");
     assert_null(strstr(row, "nned")); /* both have no room: the title alone */
