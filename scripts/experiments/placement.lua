@@ -48,15 +48,20 @@ if not default then
 end
 print(("%d placements on %d GPUs trained the same weights."):format(compared, o.gpus))
 if single and rate(single) >= rate(fastest) then
-  print(("Fastest: one GPU, %.2f times the rate of the best placement on %d: more GPUs do not pay here."):format(
+  print(("Fastest: one GPU, %.2f times the rate of the best placement on %d: more GPUs did not pay here."):format(
     rate(single) / rate(fastest), o.gpus))
 elseif single then
-  print(("The best placement on %d GPUs has %.2f times the rate of one GPU."):format(o.gpus, rate(fastest) / rate(single)))
+  print(("The best placement on %d GPUs had %.2f times the rate of one GPU."):format(o.gpus, rate(fastest) / rate(single)))
 end
 if fastest == default then
   print(("Fastest on %d: the default, %s."):format(o.gpus, default.label))
 else
   print(("Fastest on %d: %s,\n  %.2f times the rate of %s."):format(o.gpus, fastest.label, ms(default) / ms(fastest), default.label))
+end
+if o.repeats == 1 then
+  print("None of this is judged: with one run a point, what differs may be chance. --repeats 5 gives verdicts.")
+else
+  print("Rates are of medians; whether a difference is more than noise is for the verdicts.")
 end
 
 -- What a step is bound by: what the slowest GPU computes, against what it and the CPU do for the exchange meanwhile idle.
