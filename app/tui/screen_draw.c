@@ -216,7 +216,8 @@ static void warning_put(const struct tui_screen *screen, struct tui_canvas *canv
     const char *message = screen->snapshot->message;
     bool fault = screen->warning_kind == MGB_LINE_FAULT;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(message, "\n"), message);
-    bool same = fault && *first && (strstr(screen->warning, first) || strstr(first, screen->warning));
+    bool same =
+        fault && *first && (strstr(screen->warning, first) || strstr(first, screen->warning));
     foot_put(canvas, row, fault ? TUI_BAD : TUI_WARN, same ? message : screen->warning);
 }
 

@@ -52,9 +52,9 @@ enum mgb_wish_kind {
     MGB_WISH_BACKEND, /* text: a new run */
     MGB_WISH_MACHINE, /* text: a new run */
     MGB_WISH_WARMUP,  /* text: steps, or "auto": a new run */
-    MGB_WISH_TURNS,   /* text: how often either placement, "" : 5; the one before and the one in force take turns */
-    MGB_WISH_VERIFY,  /* the placement in force against the one before, 20 steps from the seed */
-    MGB_WISH_TRACE,   /* trace the next step */
+    MGB_WISH_TURNS, /* text: how often either placement, "" : 5; the one before and the one in force take turns */
+    MGB_WISH_VERIFY, /* the placement in force against the one before, 20 steps from the seed */
+    MGB_WISH_TRACE,  /* trace the next step */
     MGB_WISH_EVAL, /* text: Lua; `s` is the session, or nil; what it gives goes to the log as output */
     MGB_WISH_SAVE,  /* text: a path: the session so far as a script that repeats it */
     MGB_WISH_SWEEP, /* text: the options of mgb.sweep as a Lua table constructor */
@@ -76,8 +76,8 @@ struct mgb_wish {
 struct mgb_pending {
     uint64_t options;                 /* bits of enum mgb_option_id */
     char value[MGB_OPTION_COUNT][64]; /* of those; "" : back to what was not given */
-    int wishes;   /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
-    int busy; /* of these, what takes long and is being done: `doing` of the snapshot says what */
+    int wishes; /* that wait or are being done, of any kind; 0: the newest snapshot shows all */
+    int busy;   /* of these, what takes long and is being done: `doing` of the snapshot says what */
     bool blocked; /* rows wait for another program that writes to the results file; none is lost */
 };
 

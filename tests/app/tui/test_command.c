@@ -25,11 +25,12 @@ static void fake_ask(struct tui_desk *desk, const struct mgb_wish *wish)
 {
     (void)desk;
     static const char *const names[] = {
-        [MGB_WISH_SET] = "set",         [MGB_WISH_MODEL] = "model", [MGB_WISH_DATA] = "data",
-        [MGB_WISH_BACKEND] = "backend", [MGB_WISH_EVAL] = "lua",    [MGB_WISH_MACHINE] = "machine",
-        [MGB_WISH_SAVE] = "save",       [MGB_WISH_SWEEP] = "sweep", [MGB_WISH_TAG] = "tag",
-        [MGB_WISH_NOTE] = "note",
-        [MGB_WISH_WARMUP] = "warmup",   [MGB_WISH_TURNS] = "turns"};
+        [MGB_WISH_SET] = "set",       [MGB_WISH_MODEL] = "model",
+        [MGB_WISH_DATA] = "data",     [MGB_WISH_BACKEND] = "backend",
+        [MGB_WISH_EVAL] = "lua",      [MGB_WISH_MACHINE] = "machine",
+        [MGB_WISH_SAVE] = "save",     [MGB_WISH_SWEEP] = "sweep",
+        [MGB_WISH_TAG] = "tag",       [MGB_WISH_NOTE] = "note",
+        [MGB_WISH_WARMUP] = "warmup", [MGB_WISH_TURNS] = "turns"};
     write_down("%s(%s)", names[wish->kind], wish->text);
     if (wish->run)
         write_down(" of %lld", (long long)wish->run);
@@ -187,8 +188,9 @@ static void everything_else_is_lua(void **state)
 static void a_slip_is_told_with_what_was_meant(void **state)
 {
     (void)state;
-    line_gives("delete 5", "fault: 'delete' takes no words: it is the key d of the Runs screen (5), "
-                           "for what is in hand there");
+    line_gives("delete 5",
+               "fault: 'delete' takes no words: it is the key d of the Runs screen (5), "
+               "for what is in hand there");
     line_gives("undo all", "fault: 'undo' takes no words: it is the key u of the Bench screen (1), "
                            "for what is in hand there");
     line_gives("quit now", "fault: 'quit' takes no words: it is the key q");
