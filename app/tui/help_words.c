@@ -57,6 +57,8 @@ const struct tui_help_word tui_help_words[] = {
     {"exposed", "time of a phase in which the device did nothing else: what a step is longer by"},
     {"bound by", "what most of the step's time went to"},
     {"turns", "two placements again and again, one after the other: repetitions of either"},
+    {"examples/s", "examples of a step over its median time, as in mgbench runs"},
+    {"link MB", "bytes over links: MB are 10^6, as links are rated; memory is in MiB, 2^20"},
     {"verify",
      "trains some steps under both placements from one start and compares to the last bit"},
     {"host", "a backend on which CPU devices play GPUs: real work, but no GPU's times"},

@@ -143,9 +143,10 @@ static void times_write(struct cells *out, const struct mgb_bench_segment *segme
         range_write(cell, size, g->ci95_low_ms, g->ci95_high_ms);
     else
         tui_number(cell, size,
-                   line == LINE_STEP  ? g->median_ms
-                   : line == LINE_P95 ? g->p95_ms
-                                      : g->examples_per_s);
+                   line == LINE_STEP ? g->median_ms
+                   : line == LINE_P95
+                       ? g->p95_ms
+                       : segment->global_batch * 1e3 / g->median_ms); /* as lists have it */
 }
 
 static void count_write(char *cell, size_t size, const struct mgb_bench_segment *segment,

@@ -50,7 +50,9 @@ local function steps_read(f)
   for _, step in ipairs(kept) do
     if not is_odd(f, step) then like[#like + 1] = step end
   end
-  return #like > 0 and like or kept
+  if #like == 0 then return kept end
+  like.left_out = #kept - #like
+  return like
 end
 
 -- What is wrong with them as an example of a step.
@@ -225,6 +227,9 @@ local function head_text(e, f, steps)
     f.strategy or "-", #steps, steps[1].warmup == 1 and "warm-up" or "timed", #steps == 1 and "" or "s",
     host.number_text(e.wall_ns / #steps / 1e6), #steps == 1 and "" or " in the mean")
   if f.median_ns then text = text .. (" (median of all timed steps: %s ms)"):format(host.number_text(f.median_ns / 1e6)) end
+  if (steps.left_out or 0) > 0 then
+    text = text .. ("; %d of more than 1.5 times that %s left out"):format(steps.left_out, steps.left_out == 1 and "is" or "are")
+  end
   return text .. "."
 end
 

@@ -81,8 +81,8 @@ static double median_ms(struct program *p, int id, int warm)
 
 static double rate(struct program *p, int id, int warm)
 {
-    return database_number(
-        p, "SELECT sum(examples) * 1e9 / sum(wall_ns) FROM " TIMED " WHERE place >= %d", id, warm);
+    return database_number(p, "SELECT global_batch FROM segment WHERE id = %d", id) * 1e3 /
+           median_ms(p, id, warm);
 }
 
 static double p95_ms(struct program *p, int id, int warm)
@@ -297,7 +297,9 @@ static void check_runs(struct program *p, struct terminal *t)
         live_check_word(
             t, label, 4 + skipped,
             number_text(database_number(
-                p, "SELECT examples_per_s FROM run_summary WHERE segment_id = %d", id)));
+                p,
+                "SELECT global_batch * 1e3 / step_ms_median FROM run_summary WHERE segment_id = %d",
+                id)));
     }
 }
 
@@ -344,7 +346,7 @@ static void check_after(struct program *p, const struct seen *seen, int id)
                                                    "segment_stat WHERE segment_id = %d",
                                                    id));
     assert_string_equal(seen->step, number_text(STAT("median_ns") / 1e6));
-    assert_string_equal(seen->rate, number_text(STAT("examples * 1e9 / timed_ns")));
+    assert_string_equal(seen->rate, number_text(STAT("examples * 1e9 / timed_steps / median_ns")));
     assert_string_equal(seen->p95, number_text(STAT("p95_ns") / 1e6));
     assert_string_equal(seen->interval, interval);
     assert_string_equal(seen->outliers,

@@ -6,7 +6,7 @@
 struct live { /* the steps of a segment without stored figures */
     int64_t *wall_ns;
     int64_t count, most;
-    double examples, sum_ns;
+    double examples;
 };
 
 static enum mgb_status step_take(void *context, const struct mgb_value *v, int count)
@@ -16,7 +16,6 @@ static enum mgb_status step_take(void *context, const struct mgb_value *v, int c
     if (live->count < live->most)
         live->wall_ns[live->count] = mgb_value_int(&v[0]);
     live->count++;
-    live->sum_ns += (double)mgb_value_int(&v[0]);
     live->examples += (double)mgb_value_int(&v[1]);
     return MGB_OK;
 }
@@ -27,7 +26,7 @@ static int time_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* As view run_summary works them out. */
+/* As they are worked out of stored figures. */
 static void live_tell(struct mgb_list_row *row, struct live *live)
 {
     row->steps = live->count;
@@ -36,8 +35,8 @@ static void live_tell(struct mgb_list_row *row, struct live *live)
     size_t n = (size_t)live->count;
     qsort(live->wall_ns, n, sizeof *live->wall_ns, time_compare);
     row->step_ms = ((double)live->wall_ns[(n - 1) / 2] + (double)live->wall_ns[n / 2]) / 2 / 1e6;
-    if (live->sum_ns > 0)
-        row->rate = live->examples * 1e9 / live->sum_ns;
+    if (row->step_ms > 0)
+        row->rate = live->examples / (double)n * 1e3 / row->step_ms;
 }
 
 /* Segments that run, or crashed and were not tidied up yet; the first ones, as far as there are not too many steps. */
@@ -55,7 +54,7 @@ enum mgb_status mgb_archive_live_fill(struct mgb_list *list, struct mgb_reader *
         if (!live.wall_ns && !(live.wall_ns = calloc(ARCHIVE_LIVE, sizeof *live.wall_ns)))
             return mgb_fail(MGB_NO_MEMORY, "listing runs: memory is exhausted");
         live.count = 0;
-        live.sum_ns = live.examples = 0;
+        live.examples = 0;
         status = mgb_query_run(reader,
                                "SELECT wall_ns, examples FROM step WHERE segment_id = ? AND "
                                "warmup = 0 LIMIT ?",

@@ -124,7 +124,8 @@ static void answer_check(const struct mgb_snapshot *s)
         int end = 22 + 11 * i;
         const double gib = 1 << 30;
         assert_near(answer_cell(text, "|step ms", end + 1), sides[i]->figures.median_ms);
-        assert_near(answer_cell(text, "|examples/s", end + 1), sides[i]->figures.examples_per_s);
+        assert_near(answer_cell(text, "|examples/s", end + 1),
+                    sides[i]->global_batch * 1e3 / sides[i]->figures.median_ms);
         assert_near(answer_cell(text, "|gpu:0 GiB", end + 1),
                     (double)sides[i]->memory[1].peak / gib);
         assert_near(answer_cell(text, "|cpu:0 GiB", end + 1),
