@@ -289,10 +289,9 @@ static const char *flag_of_selector(const struct mgb_invocation *in, const char 
     bool negated;
     size_t length = strcspn(word, ":");
     snprintf(name, sizeof name, "--%.*s", (int)length, word);
-    const struct mgb_flag *flag =
-        word[length] && word[length + 1] && length < 20
-            ? command_flag_find(in->command, name, strlen(name), &negated)
-            : NULL;
+    const struct mgb_flag *flag = word[length] && word[length + 1] && length < 20
+                                      ? command_flag_find(in->command, name, strlen(name), &negated)
+                                      : NULL;
     return flag && flag->value ? flag->name : NULL;
 }
 
@@ -312,13 +311,12 @@ static int words_check(const struct mgb_invocation *in)
             return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                     "%s'%s' is one word too many (did you mean '%s=%s'?)", before,
                                     in->words[i], flag_before(in, in->words[i]), in->words[i]);
-    const char *extra = c->most_words >= 0 && in->word_count > c->most_words
-                            ? in->words[c->most_words]
-                            : NULL;
+    const char *extra =
+        c->most_words >= 0 && in->word_count > c->most_words ? in->words[c->most_words] : NULL;
     if (extra && flag_of_selector(in, extra))
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
-                                "%s'%s' is one word too many (did you mean '%s %s'?)", before, extra,
-                                flag_of_selector(in, extra), strchr(extra, ':') + 1);
+                                "%s'%s' is one word too many (did you mean '%s %s'?)", before,
+                                extra, flag_of_selector(in, extra), strchr(extra, ':') + 1);
     if (extra)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "%s'%s' is one word too many; usage: %s",
                                 before, extra, usage);

@@ -36,7 +36,8 @@ bool tui_filter_finds(const char *filter, const char *const *texts, size_t count
 struct tui_keep {
     char filter[128];
     int hand;
-    bool lost; /* it did not pass: it is taken again where it does, unless another row is taken meanwhile */
+    bool
+        lost; /* it did not pass: it is taken again where it does, unless another row is taken meanwhile */
 };
 /* After `order` was made for `filter`, and before the list is fitted to it; `moved`: a key or a click has changed the row. */
 void tui_list_keep(struct tui_list *list, struct tui_keep *keep, const int *order, int count,

@@ -154,7 +154,8 @@ void tui_runs_draw_labels(struct tui_canvas *canvas, struct tui_rect row,
     const char *notes = run->notes ? run->notes : "";
     char name[40];
     struct runs_mark mark = {run->run, run->number};
-    int x = tui_print(canvas, row, 0, 1, TUI_DIM, "%s", tui_runs_name(name, sizeof name, &mark)) + 2;
+    int x =
+        tui_print(canvas, row, 0, 1, TUI_DIM, "%s", tui_runs_name(name, sizeof name, &mark)) + 2;
     if (*run->baseline)
         x = tui_print(canvas, row, 0, x, TUI_PLAIN, "baseline: %s", run->baseline) + 2;
     if (*run->tags)

@@ -35,7 +35,8 @@ struct runs_state {
     char asked[128]; /* the filter that was asked for */
     int64_t first;   /* of the window that was asked for */
     struct runs_mark marks[RUNS_MARKS];
-    struct runs_mark keep; /* in hand when another filter was asked for; run 0: nothing to be found again */
+    struct runs_mark
+        keep; /* in hand when another filter was asked for; run 0: nothing to be found again */
     struct runs_mark target; /* of the question that is asked */
     bool target_is_ours;     /* it is the run on the bench: the workbench writes to it */
     bool recording;          /* this program writes to the results file: no command can */

@@ -10,8 +10,8 @@
 struct devices_state {
     struct tui_list list;
     struct devices_line *lines; /* owned; of the newest draw or key */
-    int count, capacity, used;   /* used: how many lines are of what is in use */
-    struct tui_rect rows; /* where the list was drawn */
+    int count, capacity, used;  /* used: how many lines are of what is in use */
+    struct tui_rect rows;       /* where the list was drawn */
 };
 
 static void line_add(struct devices_state *state, enum devices_kind kind, int index)
@@ -92,8 +92,7 @@ static void peers_add(struct devices_state *state, const struct tui_scene *scene
     line_add(state, used ? DEVICES_PEERS_RULE : DEVICES_IDLE_PEERS_RULE, 0);
     line_add(state, DEVICES_PEERS_HEAD, used);
     for (int i = 0; gpus > 1 && i < facts->device_count; i++)
-        if (tui_device_is_gpu(&facts->devices[i]) &&
-            (facts->devices[i].used && busy > 1) == used &&
+        if (tui_device_is_gpu(&facts->devices[i]) && (facts->devices[i].used && busy > 1) == used &&
             device_passes(&facts->devices[i], scene->filter))
             line_add(state, DEVICES_PEER, i);
     section_end(state, rule, 2);

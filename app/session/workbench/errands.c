@@ -216,8 +216,7 @@ static char *command_make(const char *path)
     return NULL;
 }
 
-static enum mgb_status session_write(struct mgb_workbench *bench, const char *path,
-                                     bool replace)
+static enum mgb_status session_write(struct mgb_workbench *bench, const char *path, bool replace)
 {
     const char *version = bench->options.hub.program_version;
     if (!mgb_statements_is_complete(bench->statements))
@@ -227,7 +226,8 @@ static enum mgb_status session_write(struct mgb_workbench *bench, const char *pa
     const char *digest = NULL;
     if (bench->session && mgb_bench_call(bench, &answer, "digest", NULL) == MGB_OK && answer.count)
         digest = answer.texts[0];
-    char *text = path ? mgb_statements_write(bench->statements, version ? version : "?", digest) : NULL;
+    char *text =
+        path ? mgb_statements_write(bench->statements, version ? version : "?", digest) : NULL;
     mgb_script_answer_done(&answer);
     enum mgb_status status =
         !text     ? mgb_fail(MGB_NO_MEMORY, "writing the session: memory is exhausted")
@@ -249,8 +249,7 @@ void mgb_bench_save(struct mgb_workbench *bench, const char *path)
     if (session_write(bench, file, replace) == MGB_OK) {
         char *command = command_make(file);
         bench->draft->message[0] = '\0';
-        mgb_bench_tell(bench, "wrote %s: %s repeats this session", file,
-                       command ? command : "it");
+        mgb_bench_tell(bench, "wrote %s: %s repeats this session", file, command ? command : "it");
         free(command);
     } else {
         mgb_bench_complain(bench, mgb_message_get());

@@ -142,10 +142,12 @@ static void the_menu_of_options_sets_what_is_chosen(void **state)
 static void every_value_of_an_option_can_be_chosen(void **state)
 {
     (void)state;
-    static const char *const wanted[][2] = {
-        {"strategy", "strategy=independent"},   {"weights_at", "weights_at=/gpu:3 cpu_relocation=nil"},
-        {"weights_at", "weights_at=spread cpu_relocation=nil"}, {"weights_at", "weights_at=nil"},
-        {"peer_access", "peer_access=false"},   {"cpu_merge", "cpu_merge=false merge_at=nil"}};
+    static const char *const wanted[][2] = {{"strategy", "strategy=independent"},
+                                            {"weights_at", "weights_at=/gpu:3 cpu_relocation=nil"},
+                                            {"weights_at", "weights_at=spread cpu_relocation=nil"},
+                                            {"weights_at", "weights_at=nil"},
+                                            {"peer_access", "peer_access=false"},
+                                            {"cpu_merge", "cpu_merge=false merge_at=nil"}};
     struct fixture *f = bench_make(4);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         struct fixture_desk desk;
