@@ -40,7 +40,7 @@ struct mgb_list_request {
 
 struct mgb_list_row { /* a segment, or (0) a run that has none; texts are owned by the list */
     int64_t run, segment;
-    int number;                                                                    /* of the run */
+    int number; /* of the run */
     const char *started, *model, *backend, *outcome, *placement, *tags, *notes,
         *baseline; /* "" : none */
     const char *recipe,
