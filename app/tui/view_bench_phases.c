@@ -127,7 +127,7 @@ static void rule_draw(struct tui_canvas *canvas, struct tui_rect area,
         what = " (SIMULATED)";
     else if (f && strcmp(f->backend, "host") == 0)
         what = " (host: CPU devices)";
-    char steps[40] = "one step";
+    char steps[60] = "one step";
     double median = s->now.figures.median_ms * 1e6;
     if (s->phases.warmup && s->phases.steps > 0)
         snprintf(steps, sizeof steps, "a warm-up step");

@@ -100,11 +100,12 @@ bool mgb_answer_busy(char *out, size_t size, double load, int own, int cpus)
 
 void mgb_answer_blame(struct mgb_bench_answer *answer, const char *busy)
 {
-    char reason[sizeof answer->reason];
+    char reason[2 * sizeof answer->reason];
     bool settled =
         strcmp(answer->verdict, "undecided") != 0 && strcmp(answer->verdict, "refused") != 0;
     if (!*busy || !answer->there || settled || strncmp(answer->reason, busy, 12) == 0)
         return;
     snprintf(reason, sizeof reason, "%s%s%s", busy, *answer->reason ? "; " : "", answer->reason);
-    memcpy(answer->reason, reason, sizeof reason);
+    memcpy(answer->reason, reason, sizeof answer->reason - 1);
+    answer->reason[sizeof answer->reason - 1] = '\0';
 }

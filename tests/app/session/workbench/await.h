@@ -93,7 +93,7 @@ static inline void bench_await_log(struct bench *bench, const char *words)
 static inline void bench_message(struct bench *bench, char *out, size_t size)
 {
     const struct mgb_snapshot *snapshot = bench_await(bench, bench_has_message, 0, "a message");
-    snprintf(out, size, "%s", snapshot->message);
+    snprintf(out, size, "%.*s", (int)size - 1, snapshot->message);
     mgb_shared_drop(snapshot);
 }
 
