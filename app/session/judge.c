@@ -15,7 +15,7 @@ struct side_look { /* gathers one side's facts, a row a segment */
     struct mgb_judgement *out;
     struct mgb_judged_side *side;
     const char *name; /* "A" */
-    int64_t run; /* whose segments are called by their numbers */
+    int64_t run;      /* whose segments are called by their numbers */
     int64_t machine, model;
     int64_t oldest[2], newest[2]; /* of its runs: when the segment began, and the run */
     bool unjudged;                /* of one run it was not judged whether it is steady */
@@ -149,8 +149,8 @@ static void gate_note(struct side_look *l, const struct mgb_value *v)
         const char *why = mgb_value_text(&v[FACT_NOT_STEADY]);
         why += strncmp(why, said, strlen(said)) == 0 ? strlen(said) : 0;
         if (run == l->run)
-            refusal_add(l->out, "seg %lld unsteady%s%s",
-                        (long long)mgb_value_int(&v[FACT_NUMBER]), *why ? ": " : "", why);
+            refusal_add(l->out, "seg %lld unsteady%s%s", (long long)mgb_value_int(&v[FACT_NUMBER]),
+                        *why ? ": " : "", why);
         else
             refusal_add(l->out, "run %lld is not steady%s%s", run, *why ? ": " : "", why);
         l->out->unsteady = true;

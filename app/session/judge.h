@@ -10,7 +10,8 @@ struct mgb_judge_options {
     double floor;         /* a fraction, 0.01 is 1 %; 0: what the machine showed, at least 1 % */
     bool across_backends; /* allow it */
     bool per_example;     /* time an example even where the global batches are the same */
-    int64_t run; /* what is told of this run's segments calls them "seg 2" and not "run 1"; 0: of none */
+    int64_t
+        run; /* what is told of this run's segments calls them "seg 2" and not "run 1"; 0: of none */
     bool
         single_enough; /* a verdict on one repetition a side too: it then says nothing of other sessions, and who shows
                              it must say so */
