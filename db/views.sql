@@ -227,9 +227,9 @@ SELECT r.id AS run_id,
 -- efficiency (speed-up / gpus); examples_per_s is the total rate, stalls and all. The baseline is a one-GPU segment that
 -- ended well and was no verification (tag `verify`), of the same model, options, data, optimizer, machine, backend, precision
 -- and recompute, with the same batch: per GPU in weak scaling, in all in strong scaling. Of several the one with the same CPU
--- threads a device, then with at least 10 timed steps and steady, then with as many, then of the same strategy, then of the
--- same placement, then the newest. NULL without one. `definition` says what the efficiency is. Where `threads` and
--- `baseline_threads` differ on CPU devices, the speed-up is of threads as well as of devices.
+-- threads a device, then of the same strategy, then of the same placement, then the newest. NULL without one. `definition`
+-- says what the efficiency is. Where `threads` and `baseline_threads` differ on CPU devices, the speed-up is of threads as
+-- well as of devices.
 CREATE VIEW scaling AS
 WITH rated AS (
     SELECT s.id AS segment_id, s.run_id, r.model_id, r.machine_id, r.backend, r.simulated, coalesce(r.data, '') AS data,
@@ -246,8 +246,7 @@ WITH rated AS (
              || '|' || coalesce(s.bn, '') || '|' || coalesce(s.hosts, '') AS settings,
            st.median_ns / 1e6 AS step_ms_median,
            st.median_ns * 1.0 / nullif(s.global_batch, 0) AS example_ns,
-           st.examples * 1e9 / st.timed_ns AS examples_per_s,
-           st.timed_steps >= 10 AS enough, st.timed_steps >= 10 AND st.steady IS NOT 0 AS settled
+           st.examples * 1e9 / st.timed_ns AS examples_per_s
       FROM segment AS s
       JOIN run AS r ON r.id = s.run_id
       JOIN segment_stat AS st ON st.segment_id = s.id
@@ -256,7 +255,7 @@ WITH rated AS (
 alone AS (
     SELECT *, row_number() OVER (PARTITION BY model_id, machine_id, backend, simulated, data, optimizer, recompute,
                                               precision, global_batch, team, settings
-                                 ORDER BY settled DESC, enough DESC, segment_id DESC) AS age
+                                 ORDER BY segment_id DESC) AS age
       FROM rated
      WHERE gpus = 1 AND NOT EXISTS (SELECT 1 FROM tag WHERE run_id = rated.run_id AND name = 'verify')
 ),
@@ -264,8 +263,8 @@ chosen AS (
     SELECT x.*, a.threads AS baseline_threads, a.segment_id AS baseline_segment_id,
            a.examples_per_s AS baseline_examples_per_s, a.example_ns AS baseline_example_ns,
            row_number() OVER (PARTITION BY x.segment_id
-                              ORDER BY a.team = x.team DESC, a.settled DESC, a.enough DESC, a.strategy = x.strategy DESC,
-                                       a.settings = x.settings DESC, a.segment_id DESC) AS place
+                              ORDER BY a.team = x.team DESC, a.strategy = x.strategy DESC, a.settings = x.settings DESC,
+                                       a.segment_id DESC) AS place
       FROM rated AS x
       LEFT JOIN alone AS a
         ON a.age = 1 AND a.model_id = x.model_id AND a.machine_id = x.machine_id AND a.backend = x.backend

@@ -32,6 +32,8 @@ static const char points_sql[] =
     "   JOIN run AS r ON r.id = s.run_id JOIN model AS m ON m.id = r.model_id"
     "   JOIN machine AS h ON h.id = r.machine_id LEFT JOIN segment_stat AS t ON t.segment_id = s.id"
     "  WHERE (?1 IS NULL OR m.name = ?1)"
+    "    AND (?2 IS NOT NULL OR NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = "
+    "'verify'))"
     "    AND (?2 IS NULL OR s.id IN (SELECT value FROM json_each(?2)))"
     "    AND ((s.outcome = 'ok' AND t.median_ns > 0) OR s.outcome = 'oom')"
     "    AND s.gpus >= 1 AND s.global_batch >= 1),"

@@ -54,7 +54,7 @@ static void range_write(char *out, size_t size, double low, double high)
     else if (strcmp(a, b) == 0 || strlen(a) + strlen(b) > 8)
         snprintf(out, size, "+-%.2g%%", high + low > 0 ? 100 * (high - low) / (high + low) : 0);
     else
-        snprintf(out, size, "%s..%s", a, b);
+        snprintf(out, size, "%.14s..%.14s", a, b);
 }
 
 static bool is_measured(const struct mgb_bench_segment *segment)

@@ -203,7 +203,7 @@ local function cell_tell(w, what, label, position, row)
                   left_s = left, outcome = row and row.outcome, message = row and row.outcome ~= "ok" and row.message or nil,
                   phase = row and row.phase, resumed = row and row.resumed, step_ms = median,
                   example_ms = median and row.global_batch and median / row.global_batch,
-                  number = row and row.point + 1, placement = row and placement_text(row) }
+                  number = row and row.point and row.point + 1, placement = row and placement_text(row) }
 end
 
 -- One point of the sweep: its row, from the database or from a run.

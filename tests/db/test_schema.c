@@ -182,7 +182,7 @@ static void a_network_file_gets_the_old_journal_and_a_warning(void **state)
     assert_ok(mgb_store_open(&store, *state, &(struct mgb_store_options){.as_network = true}));
     assert_non_null(mgb_store_warning(store));
     assert_non_null(strstr(mgb_store_warning(store), "network"));
-    assert_status(mgb_store_put_note(store, 1, "of no run"), MGB_INVALID);
+    assert_status(mgb_store_put_note(store, 1, "of no run"), MGB_MISSING);
     mgb_store_close(store);
     journal_check(*state, "delete");
     assert_string_equal(mgb_store_network_name(0x6969), "NFS");

@@ -34,17 +34,22 @@ static bool is_drawn(const char *text)
            strncmp(text, "┬", 3) == 0;
 }
 
-/* Bytes of a number with sign, fraction and what stands at once behind it ("1.74", "-24B", "+30%*", "1.11..1.23"); one dash
- * is a number that is not known. 0: none. */
+/* Bytes of a number with sign, fraction and what stands at once behind it ("1.74", "105.9k", "-24B", "+30%*",
+ * "1.11..1.23"); one dash is a number that is not known. 0: none. */
 static size_t number_bytes(const char *text, bool first)
 {
     size_t at = first ? strspn(text, "+-~") : 0;
     if (first && strcmp(text, "-") == 0)
         return 1;
+    static const char cut[] = "\u2026"; /* behind a number that its column had no room for */
     size_t digits = strspn(text + at, "0123456789.");
-    if (digits == 0 || !memchr("0123456789", text[at + digits - 1], 10))
+    bool is_cut = strncmp(text + at + digits, cut, sizeof cut - 1) == 0;
+    if (digits == 0 || !(is_cut || isdigit((unsigned char)text[at + digits - 1])))
         return 0;
-    return at + digits + strspn(text + at + digits, "%*");
+    at += digits + (is_cut ? sizeof cut - 1 : 0);
+    if ((text[at] == 'k' || text[at] == 'M') && !isalpha((unsigned char)text[at + 1]))
+        at++;
+    return at + strspn(text + at, "%*");
 }
 
 /* The numbers of a word as '#'. */

@@ -2,6 +2,7 @@
 #include "tests/app/session/work.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static int count_of(const char *text, const char *words)
 {
@@ -14,11 +15,13 @@ static int count_of(const char *text, const char *words)
 static void more_towers_than_cores_are_told_once_and_kept_with_every_run(void **state)
 {
     struct work work = {0};
+    char threads[16]; /* of each of two towers: twice the cores */
+    snprintf(threads, sizeof threads, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     work_open(&work, *state);
     for (int i = 0; i < 2; i++) {
         struct script_session *session;
         struct script_open_request request = work_request(
-            &work, (const char *const[]){"gpus", "2", "batch", "4", "threads", "4096", NULL});
+            &work, (const char *const[]){"gpus", "2", "batch", "4", "threads", threads, NULL});
         assert_ok(work.services.open(work.hub, &session, &request));
         work.services.close(session);
     }

@@ -134,7 +134,7 @@ static void the_newest_request_is_the_one_that_is_answered(void **state)
     struct news news;
     struct mgb_archive *archive;
     const struct mgb_list *list = NULL;
-    char filter[16];
+    char filter[32];
     runs_copy(*state, RUNS);
     news_init(&news);
     assert_ok(mgb_archive_open(&archive, *state, news_tell, &news));
