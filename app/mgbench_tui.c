@@ -6,6 +6,7 @@
 #include "app/program.h"
 #include "app/script/terminal.h"
 #include "app/tui/chatter.h"
+#include "app/tui/keyboard.h"
 #include "app/tui/log.h"
 #include "app/tui/terminal.h"
 #include "app/tui/tui.h"
@@ -31,6 +32,7 @@ static void process_end(void *context, const char *message)
     (void)context;
     tui_terminal_rescue();
     tui_chatter_rescue();
+    tui_keyboard_rescue();
     tui_log_rescue();
     mgb_say(stderr, "%s: %s\n", invocation->program, message);
     fflush(NULL);

@@ -24,6 +24,8 @@ static int base_loadfile(lua_State *L)
 {
     const char *name = luaL_optstring(L, 1, NULL);
     bool has_env = !lua_isnone(L, 3);
+    if (name)
+        mgb_script_check_terminal(L, "loadfile", name);
     int status = luaL_loadfilex(L, name, "t");
     if (status != LUA_OK) {
         luaL_pushfail(L);
@@ -53,6 +55,7 @@ static int base_dofile(lua_State *L)
 void mgb_script_load_file(lua_State *L, const char *path)
 {
     const char *shown = mgb_script_shown_path(path);
+    mgb_script_check_terminal(L, "dofile", path);
     FILE *file = fopen(path, "r");
     if (!file) {
         mgb_script_raise(L, mgb_fail(MGB_MISSING, "cannot open script '%s': %m", path));

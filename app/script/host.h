@@ -15,8 +15,7 @@
 /* Chunk names of the Lua that is part of the program: left out of places and tracebacks like C. */
 #define MGB_SCRIPT_INNER "=mgb:"
 
-struct
-    mgb_script_chunk { /* a loaded file or text, to find source lines by the short name that Lua shows */
+struct mgb_script_chunk { /* loaded: source lines are found by the short name that Lua shows */
     char shown[LUA_IDSIZE];
     char *path; /* NULL for a text */
     char *text; /* NULL for a file */
@@ -35,7 +34,7 @@ struct mgb_script {
     int root_count;
     char **words, **flags;
     int word_count, flag_count;
-    bool help, flags_read;
+    bool help, flags_read, no_terminal;
     bool watched; /* a hook looks for a stop asked by another thread */
     void (*output)(void *context, const char *line);
     void (*statement)(void *context, const char *text);
@@ -92,8 +91,9 @@ const char *mgb_script_push_hint(lua_State *L, const char *wanted, int index);
 /* Makes reading or writing an unknown field of the table at `index` an error that calls the table `name`. */
 void mgb_script_seal(lua_State *L, int index, const char *name);
 
-/* Raises, naming the function `what`, unless scripts may write to `path`: it lies in the output folder. */
+/* Raise, naming the function `what`: unless `path` lies in the output folder; if it is a terminal on a screen. */
 void mgb_script_check_write(lua_State *L, const char *what, const char *path);
+void mgb_script_check_terminal(lua_State *L, const char *what, const char *path);
 
 /* Full path of module `name` ("models.resnet50"), pushed; or pushes nil and the list of places tried. */
 bool mgb_script_find_module(lua_State *L, const char *name);

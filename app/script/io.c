@@ -2,10 +2,13 @@
  * standard files. */
 #include "app/script/host.h"
 #include "app/script/paths.h"
+#include <fcntl.h>
 #include <limits.h>
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Whether `path` lies in the folder `root` once links are followed. A file that is not there yet lies where its folder
  * does. */
@@ -36,12 +39,37 @@ void mgb_script_check_write(lua_State *L, const char *what, const char *path)
                         what, path, root);
 }
 
+void mgb_script_check_terminal(lua_State *L, const char *what, const char *path)
+{
+    struct stat info;
+    if (!mgb_script_of(L)->no_terminal || stat(path, &info) != 0 || !S_ISCHR(info.st_mode))
+        return;
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool found = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    if (found)
+        mgb_script_fail(L, "%s: a terminal cannot be read here: \"%s\" is the screen's", what,
+                        path);
+}
+
+static int io_lines(lua_State *L)
+{
+    if (!lua_isnoneornil(L, 1))
+        mgb_script_check_terminal(L, "io.lines", luaL_checkstring(L, 1));
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
 static int io_open(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
     const char *mode = luaL_optstring(L, 2, "r");
     if (strpbrk(mode, "wa+"))
         mgb_script_check_write(L, "io.open", path);
+    mgb_script_check_terminal(L, "io.open", path);
     lua_settop(L, 2);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -68,6 +96,9 @@ void mgb_script_open_io(lua_State *L)
     lua_getfield(L, -1, "open");
     lua_pushcclosure(L, io_open, 1);
     lua_setfield(L, -2, "open");
+    lua_getfield(L, -1, "lines");
+    lua_pushcclosure(L, io_lines, 1);
+    lua_setfield(L, -2, "lines");
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, io_missing);
     lua_setfield(L, -2, "__index");

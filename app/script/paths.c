@@ -1,5 +1,7 @@
 /* Folders by the XDG base directory rules, and the shipped scripts found from the program's own place. */
 #include "app/script/paths.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -7,6 +9,30 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+bool mgb_paths_is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+FILE *mgb_paths_open(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *file = regular ? fdopen(fd, "r") : NULL;
+    if (file)
+        return file;
+    if (!regular)
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return NULL;
+}
 
 char *mgb_paths_folder(const char *path)
 {

@@ -4,11 +4,16 @@
 #define MGB_APP_SCRIPT_PATHS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 char *mgb_paths_folder(const char *path); /* "a/b.lua" -> "a", "b.lua" -> "." */
 char *mgb_paths_join(const char *folder, const char *name);
 bool mgb_paths_is_file(const char *path);
 bool mgb_paths_is_folder(const char *path);
+/* There is something that is no regular file (nor a link to one): a pipe, a device, a folder. */
+bool mgb_paths_is_special(const char *path);
+/* For reading, never waiting for anybody. NULL: errno says why, EINVAL for what is no regular file. */
+FILE *mgb_paths_open(const char *path);
 /* Makes the folders above `path`. What cannot be made is told by who opens the file. */
 void mgb_paths_make_above(const char *path);
 

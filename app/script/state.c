@@ -146,6 +146,7 @@ static bool settings_copy(struct mgb_script *script, const struct mgb_script_set
 {
     script->limit = settings->memory_limit ? settings->memory_limit : DEFAULT_LIMIT;
     script->help = settings->help;
+    script->no_terminal = settings->no_terminal;
     script->then = settings->then;
     script->output = settings->output;
     script->statement = settings->statement;

@@ -15,6 +15,7 @@ struct mgb_script;
 struct script_services; /* services.h */
 
 struct mgb_script_settings {
+    bool no_terminal;            /* one that is on a screen: its keys are not for scripts */
     size_t memory_limit;         /* bytes the script's own data may take; 0: 1 GiB */
     const char *const *lua_path; /* --lua-path folders, in order */
     int lua_path_count;

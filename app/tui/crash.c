@@ -1,6 +1,7 @@
 /* See crash.h. Handlers call what is async-signal-safe only. */
 #include "app/tui/crash.h"
 #include "app/tui/chatter.h"
+#include "app/tui/keyboard.h"
 #include "app/tui/terminal.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@ static void fault_tell(int number)
 {
     tui_terminal_rescue();
     tui_chatter_rescue();
+    tui_keyboard_rescue();
     say(program_name);
     say(": a fault of the program: ");
     for (int i = 0; i < FAULTS; i++)

@@ -233,7 +233,7 @@ static void turn(struct tui_program *program)
     bool ours = terminal_look(program);
     bool may_draw = tui_now_ns() >= program->pause_until_ns;
     struct pollfd fds[FDS] = {
-        [TERMINAL] = {.fd = ours ? STDIN_FILENO : -1, .events = POLLIN},
+        [TERMINAL] = {.fd = ours ? program->keyboard : -1, .events = POLLIN},
         [SIGNALS] = {.fd = program->signals, .events = POLLIN},
         [WAKE] = {.fd = may_draw ? program->wake : -1, .events = POLLIN},
     };

@@ -36,6 +36,7 @@ struct tui_program {
     struct tui_screen *screen;
     struct tui_canvas canvas;
     int terminal;         /* what descriptor 1 was */
+    int keyboard;         /* what descriptor 0 was */
     int wake;             /* an eventfd: something may have changed */
     atomic_bool is_woken; /* any thread: it was written to and not read yet */
     pthread_mutex_t jobs_lock;

@@ -28,7 +28,7 @@ void tui_history_add(struct tui_history *history, const char *line)
 bool tui_history_load(struct tui_history *history, const char *path)
 {
     char line[TUI_PROMPT_BYTES + 1];
-    FILE *file = fopen(path, "re");
+    FILE *file = mgb_paths_open(path);
     if (!file)
         return false;
     while (fgets(line, sizeof line, file)) {
@@ -48,9 +48,12 @@ bool tui_history_load(struct tui_history *history, const char *path)
 bool tui_history_save(const struct tui_history *history, const char *path)
 {
     char beside[4096];
-    if (*path == '\0' || snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+    if (*path == '\0' || mgb_paths_is_special(path) ||
+        snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
         return false;
     mgb_paths_make_above(path);
+    if (mgb_paths_is_special(beside))
+        return false; /* a pipe would wait for its reader */
     FILE *file = fopen(beside, "we");
     if (!file)
         return false;

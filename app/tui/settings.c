@@ -123,11 +123,12 @@ enum mgb_status tui_settings_load(struct tui_settings *out, const char *path,
 {
     *out = (struct tui_settings){.count = 0};
     struct reading reading = {out, path, warn, context, 0};
-    FILE *file = fopen(path, "re");
+    FILE *file = mgb_paths_open(path);
     if (!file)
         return errno == ENOENT || errno == ENOTDIR
                    ? MGB_OK
-                   : mgb_fail(MGB_IO, "cannot read %s: %s", path, strerror(errno));
+                   : mgb_fail(MGB_IO, "cannot read %s: %s", path,
+                              errno == EINVAL ? "it is no regular file" : strerror(errno));
     char *line = NULL;
     size_t size = 0;
     for (ssize_t got; (got = getline(&line, &size, file)) >= 0;) {
@@ -159,6 +160,8 @@ static bool settings_write(const struct tui_settings *settings, int fd)
 
 enum mgb_status tui_settings_save(const struct tui_settings *settings, const char *path)
 {
+    if (mgb_paths_is_special(path))
+        return mgb_fail(MGB_IO, "cannot write %s: it is no regular file", path);
     mgb_paths_make_above(path);
     char *real = realpath(path, NULL), *beside = NULL; /* a link stays one */
     const char *target = real ? real : path;
@@ -166,7 +169,7 @@ enum mgb_status tui_settings_save(const struct tui_settings *settings, const cha
         free(real);
         return mgb_fail(MGB_NO_MEMORY, "saving %s: memory is exhausted", path);
     }
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     bool good = fd >= 0 && settings_write(settings, fd) && rename(beside, target) == 0;
     int why = errno;
     if (fd >= 0 && !good)

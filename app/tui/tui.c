@@ -2,6 +2,7 @@
 #include "app/tui/tui.h"
 #include "app/script/terminal.h"
 #include "app/tui/crash.h"
+#include "app/tui/keyboard.h"
 #include "app/tui/program.h"
 #include "app/tui/prompt.h"
 #include <errno.h>
@@ -28,13 +29,14 @@ static enum mgb_status terminal_start(struct tui_program *program)
         .ascii = o->ascii,
         .color = o->no_color ? TUI_COLOR_NEVER : TUI_COLOR_AUTO,
         .mouse = !o->no_mouse,
-        .in = STDIN_FILENO,
     };
     char *path = tui_settings_log_path();
     enum mgb_status status = tui_log_open(&program->log, path, tui_wake, program);
     free(path);
     MGB_TRY(status);
     MGB_TRY(tui_chatter_begin(&program->chatter, program->log, &program->terminal));
+    MGB_TRY(tui_keyboard_take(&program->keyboard));
+    terminal.in = program->keyboard;
     terminal.out = program->terminal;
     MGB_TRY(tui_terminal_open(&terminal));
     tui_crash_take(o->program);
@@ -185,6 +187,7 @@ static int workbench_end(struct tui_program *program, int code)
 static int program_close(struct tui_program *program, int code)
 {
     tui_terminal_close();
+    tui_keyboard_give_back();
     tui_chatter_end(program->chatter);
     tui_crash_give_back();
     screen_tell(program, false);
@@ -216,6 +219,7 @@ int mgb_tui_run(const struct mgb_tui_options *options)
     struct tui_program program = {
         .options = options,
         .terminal = -1,
+        .keyboard = -1,
         .wake = -1,
         .signals = -1,
         .jobs_lock = PTHREAD_MUTEX_INITIALIZER,

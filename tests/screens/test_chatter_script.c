@@ -127,10 +127,34 @@ static void a_long_line_is_cut_to_the_screen(void **state)
     live_quit(t);
 }
 
+/* Keys are the screen's: what a script reads is at its end at once, and the terminal is refused by name. */
+static void scripts_cannot_read_the_keyboard(void **state)
+{
+    static const struct {
+        const char *line, *told;
+    } reads[] = {
+        {"print('got', io.read())", "got[ \\\\t]+nil"},
+        {"print('all', #io.stdin:read('a'))", "all[ \\\\t]+0"},
+        {"for l in io.lines('/dev/stdin') do end print('li' .. 'nes')", "> *lines"},
+        {"print(pcall(io.open, '/dev/tty'))", "io.open: a terminal cannot be read here"},
+        {"print(pcall(io.lines, '/dev/tty'))", "io.lines: a terminal cannot be read here"},
+        {"print(pcall(dofile, '/dev/tty'))", "dofile: a terminal cannot be read here"},
+    };
+    struct program *p = *state;
+    struct terminal *t = visit_start(p, NULL, NULL, NULL);
+    log_show(t);
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        live_command(t, reads[i].line);
+        terminal_await_match(t, reads[i].told);
+    }
+    live_quit(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(print_goes_to_the_log, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(scripts_cannot_read_the_keyboard, live_begin, live_end),
         cmocka_unit_test_setup_teardown(both_descriptors_go_to_the_log, live_begin, live_end),
         cmocka_unit_test_setup_teardown(sequences_for_terminals_do_nothing, live_begin, live_end),
         cmocka_unit_test_setup_teardown(a_flood_holds_nobody_up, live_begin, live_end),

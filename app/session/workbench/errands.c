@@ -1,6 +1,7 @@
 /* Wishes that take long, and those that only write something. */
 #include "app/session/workbench/commands.h"
 
+#include "app/script/paths.h"
 #include "app/script/terminal.h"
 #include "db/export_file.h"
 
@@ -193,6 +194,8 @@ static enum mgb_status file_make(const char *path, const char *text)
 static enum mgb_status file_replace(const char *path, const char *text)
 {
     struct mgb_export_file file;
+    if (mgb_paths_is_special(path))
+        return mgb_fail(MGB_INVALID, "cannot write %s: it is no regular file", path);
     MGB_TRY(mgb_export_file_open(&file, path));
     fputs(text, file.out); /* what fails is told at the end */
     enum mgb_status status = mgb_export_file_commit(&file);

@@ -96,7 +96,8 @@ static bool copy(char **out, const char *text)
 
 static enum mgb_status script_open(struct mgb_workbench *bench)
 {
-    struct mgb_script_settings settings = {.lua_path = bench->options.lua_path,
+    struct mgb_script_settings settings = {.no_terminal = true,
+                                           .lua_path = bench->options.lua_path,
                                            .lua_path_count = bench->options.lua_path_count,
                                            .output_dir = bench->output_dir,
                                            .services = &bench->services,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct tui_prompt prompt;
@@ -157,6 +158,10 @@ static void a_history_keeps_its_newest_lines_in_a_file(void **state)
     assert_string_equal(again.lines[0], "line 10");
     assert_string_equal(again.lines[again.count - 1], line);
     assert_false(tui_history_save(&history, ""));
+    unlink(path); /* a pipe would wait for somebody at its other end */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(tui_history_load(&again, path));
+    assert_false(tui_history_save(&history, path));
     tui_history_done(&history);
     tui_history_done(&again);
     unlink(path);

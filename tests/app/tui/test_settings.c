@@ -194,6 +194,21 @@ static void a_link_stays_one(void **state)
     assert_string_equal(tui_settings_get(loaded(MGB_OK), "screen"), "plan");
 }
 
+/* Opening one would wait for somebody at its other end. */
+static void a_pipe_in_its_place_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct stat info;
+    file_write("");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    struct tui_settings *settings = loaded(MGB_IO);
+    assert_non_null(strstr(mgb_message_get(), "no regular file"));
+    assert_int_equal(tui_settings_save(settings, path), MGB_IO);
+    assert_non_null(strstr(mgb_message_get(), "no regular file"));
+    assert_true(stat(path, &info) == 0 && S_ISFIFO(info.st_mode));
+}
+
 static void paths_follow_the_environment(void **state)
 {
     (void)state;
@@ -221,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_written_is_as_private_as_the_user_wants_files,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_link_stays_one, begin, end),
+        cmocka_unit_test_setup_teardown(a_pipe_in_its_place_is_refused_at_once, begin, end),
         cmocka_unit_test(paths_follow_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "app/script/state.h"
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void pause_after(struct bench *bench, int segment)
@@ -382,9 +383,16 @@ static void a_saved_session_repeats_to_the_last_bit(void **state)
     bench_await_log(&bench, "wrote ");
     assert_ok(bench_ask(&bench, MGB_WISH_SAVE, path));
     bench_await_log(&bench, "exists: give");
-    char again[620];
+    char again[640];
     snprintf(again, sizeof again, "%s!", path);
     assert_ok(bench_ask(&bench, MGB_WISH_SAVE, again));
+    char pipe[610];
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    snprintf(again, sizeof again, "%s!", pipe);
+    assert_ok(bench_ask(&bench, MGB_WISH_SAVE, again));
+    bench_await_log(&bench, "it is no regular file");
+    assert_int_equal(unlink(pipe), 0);
     bench_close(&bench);
     script_run(printed, sizeof printed, *state, path);
     losses_of(first, sizeof first, *state, "<= 2");
