@@ -267,7 +267,7 @@ void tui_rule(struct tui_canvas *canvas, struct tui_rect rect, int y, const char
 {
     tui_fill(canvas, rect, y, 0, rect.columns, TUI_DIM, 0x2500, '-');
     if (right && *right) {
-        int end = rect.columns - 3, width = tui_text_width(canvas, right);
+        int end = rect.columns > 3 ? rect.columns - 3 : 0, width = tui_text_width(canvas, right);
         int least = title && *title ? 4 + tui_text_width(canvas, title) : 3;
         if (end - width > least) /* else the title alone */
             tui_print(canvas, rect, y, end - width - 1, TUI_PLAIN, " %s ", right);

@@ -165,8 +165,8 @@ static const char *const pieces[] = {
     "e\xcc\x81",
     "\xe4\xb8\xad\xe6\x96\x87",
     "\xe2\x80\xae",
-    "\xc2\x9b"
-    "31m",
+    ("\xc2\x9b"
+     "31m"),
     "\001",
     "\005",
     "\025",
