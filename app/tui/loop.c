@@ -68,7 +68,8 @@ static void interrupt_take(struct tui_program *program)
     int64_t now = tui_now_ns(), since = now - program->interrupt_ns;
     if (program->interrupt_ns && since < TUI_SAME_SIGNAL_NS)
         return;
-    if (program->headless || (program->interrupt_ns && since < TWICE_NS)) {
+    if (program->headless || atomic_load(&program->stalled) ||
+        (program->interrupt_ns && since < TWICE_NS)) {
         program->end = TUI_END_SIGNAL;
         return;
     }

@@ -43,6 +43,10 @@ struct tui_program {
     struct tui_ended_job *ended; /* newest first; under jobs_lock */
     int signals;                 /* a signalfd */
     sigset_t mask_before;
+    pthread_t main, watcher;
+    int watch;           /* an eventfd: `watched` is another one */
+    atomic_int watched;  /* what the watcher looks for */
+    atomic_bool stalled; /* the terminal takes nothing, and was given up */
 
     enum tui_end end;
     bool headless;          /* hung up, and kept running */
@@ -69,6 +73,14 @@ void tui_signals_forget(int number);
 /* While the end of a step is waited for: Ctrl-C and others end the process at once, and a line says so after a while. */
 void tui_signals_wait_begin(const struct tui_program *program);
 void tui_signals_wait_end(void);
+
+/* The reason that the line gives; a static text. */
+void tui_signals_wait_reason(const char *text);
+
+/* watch.c: a thread that gives up a terminal that takes nothing when the program has to end. */
+enum mgb_status tui_watch_begin(struct tui_program *program);
+void tui_watch_end_begun(struct tui_program *program); /* from here on nothing may wait for it */
+void tui_watch_end(struct tui_program *program);
 
 /* wake.c, from any thread: callbacks that only wake the loop. The context is the program. */
 void tui_wake(void *context);

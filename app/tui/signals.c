@@ -64,6 +64,12 @@ void tui_signals_forget(int number)
 }
 
 static volatile int64_t wait_begun_ns;
+static const char *volatile wait_reason = "waiting for the end of the step";
+
+void tui_signals_wait_reason(const char *text)
+{
+    wait_reason = text;
+}
 
 static void waiting_say(const char *text)
 {
@@ -75,7 +81,8 @@ static void wait_signal(int number)
 {
     int before = errno;
     if (number == SIGALRM) {
-        waiting_say("waiting for the end of the step; Ctrl-C ends the program at once\n");
+        waiting_say(wait_reason);
+        waiting_say("; Ctrl-C ends the program at once\n");
     } else if (tui_now_ns() - wait_begun_ns > TUI_SAME_SIGNAL_NS) {
         waiting_say("ended at once; what was recorded is kept\n");
         _exit(130);

@@ -86,7 +86,7 @@ static enum mgb_status screen_start(const struct tui_terminal_options *options)
     t->out_file = file_make(options->out, "w");
     if (!t->in_file || !t->out_file)
         return mgb_fail(MGB_IO, "opening the terminal: %s", strerror(errno));
-    tui_terminal_rescue_prepare(options->in, options->out);
+    tui_terminal_rescue_prepare(options->in, options->out, fileno(t->out_file));
     t->screen = newterm(NULL, t->out_file, t->in_file);
     if (!t->screen)
         return mgb_fail(MGB_MISSING, "TERM=%s: the terminal cannot be drawn on", getenv("TERM"));
@@ -164,8 +164,11 @@ void tui_terminal_close(void)
     if (t->screen) {
         if (t->mouse)
             mousemask(0, NULL);
-        if (tui_terminal_foreground()) /* else the shell has set it up for somebody else */
+        bool ours = tui_terminal_foreground(); /* else the shell has set it up for somebody else */
+        if (ours)
             picture_leave();
+        if (ours && !isatty(fileno(t->out_file))) /* given up meanwhile */
+            tui_terminal_rescue_modes(t->in);
         if (t->keys)
             delwin(t->keys);
         delscreen(t->screen);

@@ -42,6 +42,8 @@ void tui_terminal_suspend(void);
 void tui_terminal_resume(void);
 /* False while another job of the shell has the terminal: whoever reads it then is stopped. */
 bool tui_terminal_foreground(void);
+/* Any thread: the descriptor that is drawn on; -1: none. */
+int tui_terminal_descriptor(void);
 /* From a signal handler, async-signal-safe: the terminal as it was, as far as that can be done there. */
 void tui_terminal_rescue(void);
 

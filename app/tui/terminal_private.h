@@ -31,8 +31,10 @@ extern struct tui_terminal tui_terminal;
 /* terminal_style.c: colours and attributes of this terminal. */
 void tui_terminal_styles(bool color);
 /* terminal_rescue.c: remembers what tui_terminal_rescue needs; before the screen is started. */
-void tui_terminal_rescue_prepare(int in, int out);
+void tui_terminal_rescue_prepare(int in, int out, int drawn);
 void tui_terminal_rescue_forget(void);
+/* Modes only, of a terminal that can no longer be written to. */
+void tui_terminal_rescue_modes(int in);
 /* Since then nothing may be drawn: the process is about to end. */
 bool tui_terminal_is_rescued(void);
 /* terminal_size.c: the size that the system tells; true: it is another one than before, and in force now. */

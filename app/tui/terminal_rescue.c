@@ -11,6 +11,7 @@ static struct termios saved;
 static char leave[256];
 static size_t leave_size;
 static atomic_int rescue_in = -1, rescue_out = -1; /* -1: nothing to rescue */
+static atomic_int drawn_on = -1;
 static atomic_bool rescued;
 
 /* Without the paddings "$<5>" that only terminals on slow lines need. */
@@ -25,9 +26,10 @@ static void leave_add(const char *sequence)
     }
 }
 
-void tui_terminal_rescue_prepare(int in, int out)
+void tui_terminal_rescue_prepare(int in, int out, int drawn)
 {
     int found;
+    drawn_on = drawn;
     leave_size = 0;
     if (tcgetattr(in, &saved) != 0 || setupterm(NULL, out, &found) != OK)
         return;
@@ -47,7 +49,17 @@ void tui_terminal_rescue_prepare(int in, int out)
 
 void tui_terminal_rescue_forget(void)
 {
-    rescue_in = rescue_out = -1;
+    rescue_in = rescue_out = drawn_on = -1;
+}
+
+void tui_terminal_rescue_modes(int in)
+{
+    tcsetattr(in, TCSANOW, &saved);
+}
+
+int tui_terminal_descriptor(void)
+{
+    return drawn_on;
 }
 
 bool tui_terminal_is_rescued(void)

@@ -13,7 +13,11 @@
 #include <unistd.h>
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_UNAVAILABLE = 4, EXIT_INTERRUPTED = 130 };
-enum { SIGNAL_END_MS = 1300 }; /* of the two seconds that a signal leaves */
+enum {
+    SIGNAL_END_MS = 1300, /* of the two seconds that a signal leaves */
+    SLICE_MS = 100,
+    HELD_MS = 5000 /* for another program that keeps the results file */
+};
 
 static void screen_tell(const struct tui_program *program, bool on)
 {
@@ -41,7 +45,7 @@ static enum mgb_status terminal_start(struct tui_program *program)
     MGB_TRY(tui_terminal_open(&terminal));
     tui_crash_take(o->program);
     screen_tell(program, true);
-    return MGB_OK;
+    return tui_watch_begin(program);
 }
 
 static enum mgb_status workbench_start(struct tui_program *program)
@@ -140,12 +144,26 @@ static void restart_forget(const struct tui_program *program)
         o->hub.restartable(o->hub.context, NULL);
 }
 
-/* The device did not come back. Nothing that its threads may still use is freed: the process ends. */
+/* Rows wait for another program's transaction. */
+static bool file_is_held(const struct tui_program *program)
+{
+    struct mgb_pending pending;
+    mgb_shared_drop(mgb_workbench_look(program->workbench, &pending));
+    return pending.blocked && program->options->workbench.hub.database;
+}
+
+/* The device or the file did not come back. Nothing that its threads may still use is freed: the process ends. */
 static void process_leave(const struct tui_program *program, int code)
 {
     restart_forget(program);
-    mgb_say(stderr, "%s: the device did not come back in time; what was recorded is kept\n",
-            program->options->program);
+    if (file_is_held(program))
+        mgb_say(stderr,
+                "%s: another program holds %s; what was not stored by then is lost, what was "
+                "recorded is kept\n",
+                program->options->program, program->options->workbench.hub.database);
+    else
+        mgb_say(stderr, "%s: the device did not come back in time; what was recorded is kept\n",
+                program->options->program);
     tui_log_rescue();
     fflush(NULL);
     _exit(code);
@@ -159,6 +177,29 @@ static int64_t close_limit_ms(const struct tui_program *program)
     return timeout_ms > 0 ? timeout_ms + 2000 : 0;
 }
 
+/* Another program that keeps the file is not waited for as long as a step. False: it is given up. */
+static bool workbench_leave(struct tui_program *program)
+{
+    static char reason[400];
+    int64_t limit_ms = close_limit_ms(program), held_ms = 0;
+    if (program->end == TUI_END_SIGNAL)
+        return mgb_workbench_leave(program->workbench, limit_ms, true);
+    for (int64_t ms = 0; !limit_ms || ms < limit_ms; ms += SLICE_MS) {
+        bool held = file_is_held(program);
+        if (held && !held_ms) {
+            snprintf(reason, sizeof reason, "waiting for another program that writes to %s",
+                     program->options->workbench.hub.database);
+            tui_signals_wait_reason(reason);
+        }
+        if (mgb_workbench_leave(program->workbench, SLICE_MS, false))
+            return true;
+        held_ms = held ? held_ms + SLICE_MS : 0;
+        if (held_ms >= HELD_MS)
+            return false;
+    }
+    return false;
+}
+
 /* Returns the exit code so far. */
 static int workbench_end(struct tui_program *program, int code)
 {
@@ -168,8 +209,7 @@ static int workbench_end(struct tui_program *program, int code)
     restart_forget(program);
     tui_recorded_look(program);
     tui_signals_wait_begin(program);
-    bool interrupted = program->end == TUI_END_SIGNAL;
-    if (!mgb_workbench_leave(program->workbench, close_limit_ms(program), interrupted))
+    if (!workbench_leave(program))
         process_leave(program, code ? code : EXIT_FAILED);
     bool complete = mgb_workbench_log_complete(program->workbench, message, sizeof message);
     mgb_workbench_close(program->workbench, 0);
@@ -184,8 +224,20 @@ static int workbench_end(struct tui_program *program, int code)
     return code ? code : EXIT_FAILED;
 }
 
+/* What runs is stopped before anything is written to a terminal that may take nothing. */
+static void end_begin(struct tui_program *program)
+{
+    tui_watch_end_begun(program);
+    if (!program->workbench)
+        return;
+    restart_forget(program);
+    mgb_workbench_leave(program->workbench, 1, true);
+}
+
 static int program_close(struct tui_program *program, int code)
 {
+    if (program->end == TUI_END_SIGNAL)
+        end_begin(program);
     tui_terminal_close();
     tui_keyboard_give_back();
     tui_chatter_end(program->chatter);
@@ -205,6 +257,7 @@ static int program_close(struct tui_program *program, int code)
     tui_log_close(program->log);
     if (program->wake >= 0)
         close(program->wake);
+    tui_watch_end(program);
     tui_signals_give_back(program);
     return code;
 }
@@ -222,6 +275,7 @@ int mgb_tui_run(const struct mgb_tui_options *options)
         .keyboard = -1,
         .wake = -1,
         .signals = -1,
+        .watch = -1,
         .jobs_lock = PTHREAD_MUTEX_INITIALIZER,
         .keys = options->keys && *options->keys ? options->keys : NULL,
         .run = options->run,

@@ -36,6 +36,25 @@ static void rows_wait_for_another_program_and_none_is_lost(void **state)
     assert_string_equal(database_text(p, "SELECT outcome || log_complete FROM run"), "ok1");
 }
 
+/* Leaving waits for some seconds, says for whom, and goes without what could not be stored. */
+static void a_file_that_is_kept_keeps_nobody(void **state)
+{
+    struct program *p = *state;
+    struct terminal *t = live_ready(p, NULL, NULL);
+    live_run(t);
+    live_await_segment(t, 1);
+    struct database_holder *holder = database_hold(p);
+    terminal_await_match(t, "another program writes");
+    terminal_press(t, "q");
+    terminal_await(t, "waiting for another program that writes to ");
+    assert_int_equal(terminal_await_exit(t), 1);
+    terminal_await(t, "another program holds ");
+    terminal_check_restored(t);
+    database_let_go(holder);
+    assert_string_equal(
+        database_text(p, "SELECT count(*) = max(step) + 1 AND min(step) = 0 FROM step"), "1");
+}
+
 /* A limit of the size of files is a disk that is full, without one. */
 static void a_full_disk_is_told_and_the_run_goes_on(void **state)
 {
@@ -74,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_wait_for_another_program_and_none_is_lost, live_begin,
                                         live_end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_kept_keeps_nobody, live_begin, live_end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_told_and_the_run_goes_on, live_begin,
                                         live_end),
     };

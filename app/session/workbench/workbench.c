@@ -224,8 +224,9 @@ bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms, bool int
     if (interrupted)
         atomic_store(&bench->cut, true);
     pthread_mutex_lock(&bench->lock);
+    bool first = !bench->quit; /* later the thread may be closing them */
     bench->quit = true;
-    if (!bench->gone) {
+    if (first && !bench->gone) {
         if (interrupted)
             mgb_hub_cut(bench->hub);
         mgb_hub_stop(bench->hub);
