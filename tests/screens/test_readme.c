@@ -18,7 +18,7 @@ enum { LEAST_STEPS = 150, PICTURE_STEPS = 1200, QUIET_MS = 700, MOST_LOOKS = 60 
 
 static const struct likeness_mask bench_masks[] = {
     {"^(── STEP ms).*$", "\\1"}, /* how many steps, and whether they are steady */
-    {"^(── PHASES).*$", "\\1"}, /* of how many steps, and whether some are outliers */
+    {"^(── PHASES).*$", "\\1"},  /* of how many steps, and whether some are outliers */
     {"^ *[-0-9.]+│.*$", "chart"},
     {"^( [cg]pu:[0-9]+ ).*$", "\\1phases"},
     {"^( bound by: ).*$", "\\1"},
