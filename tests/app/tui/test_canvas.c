@@ -27,7 +27,8 @@ static int any_in(int low, int high)
 static int any_place(int size)
 {
     static const int far[] = {INT_MIN, INT_MAX, INT_MIN + 1, INT_MAX - 1, -100000, 100000};
-    return any() % 16 == 0 ? far[any() % 6] : any_in(-5, size + 5);
+    int near = size < 0 ? 0 : size < 1000 ? size : 1000;
+    return any() % 16 == 0 ? far[any() % 6] : any_in(-5, near + 5);
 }
 
 static void text_make(char *out, size_t size)
