@@ -58,6 +58,37 @@ int frame_count(const char *text, const char *words)
     return count;
 }
 
+void frame_bench_make(struct frame_bench *out, const struct tui_view *view, int gpus)
+{
+    *out = (struct frame_bench){.view = view, .fixture = fixture_make(gpus)};
+    assert_non_null(out->fixture);
+    fixture_desk_init(&out->desk);
+    fixture_scene(&out->scene, out->fixture);
+    out->scene.ascii = true;
+    out->state = frame_state(view);
+}
+
+void frame_bench_done(struct frame_bench *bench)
+{
+    frame_done(bench->view, bench->state);
+    fixture_free(bench->fixture);
+}
+
+char *frame_bench_text(struct frame_bench *bench, int rows, int columns)
+{
+    return frame_text(bench->view, bench->state, &bench->scene, rows, columns);
+}
+
+void frame_bench_has(struct frame_bench *bench, int rows, int columns, const char *words,
+                     const char *wanted)
+{
+    char *text = frame_bench_text(bench, rows, columns), *line = frame_line(text, words);
+    if (!strstr(line, wanted))
+        fail_msg("no \"%s\" in \"%s\"", wanted, line);
+    free(line);
+    free(text);
+}
+
 static void frame_check(const struct tui_view *view, void *state, const struct tui_scene *scene,
                         int rows, int columns)
 {

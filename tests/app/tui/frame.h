@@ -15,6 +15,21 @@ char *frame_line(const char *text, const char *words);
 /* How many lines have the words. */
 int frame_count(const char *text, const char *words);
 
+/* A view alone, without UTF-8, over a fixture that a test can change and a desk that remembers. */
+struct frame_bench {
+    const struct tui_view *view;
+    struct fixture *fixture;
+    struct tui_scene scene;
+    struct fixture_desk desk;
+    void *state;
+};
+void frame_bench_make(struct frame_bench *out, const struct tui_view *view, int gpus);
+void frame_bench_done(struct frame_bench *bench);
+char *frame_bench_text(struct frame_bench *bench, int rows, int columns); /* as frame_text */
+/* The first line that has the words has these, too; fails the test otherwise. */
+void frame_bench_has(struct frame_bench *bench, int rows, int columns, const char *words,
+                     const char *wanted);
+
 /* Draws 40 x 6 to 200 x 60 with 1 to 16 GPUs, every kind of snapshot, after some moves, with and without UTF-8: nothing is
  * drawn outside of the area, and without UTF-8 all is ASCII. `log` may be NULL. */
 void frame_check_all(const struct tui_view *view, struct tui_log *log);

@@ -7,45 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bench {
-    struct fixture *fixture;
-    struct tui_scene scene;
-    struct fixture_desk desk;
-    void *state;
-};
-
-static void bench_make(struct bench *bench, int gpus)
+static void line_has(struct frame_bench *bench, int rows, const char *words, const char *wanted)
 {
-    *bench = (struct bench){.fixture = fixture_make(gpus)};
-    assert_non_null(bench->fixture);
-    fixture_desk_init(&bench->desk);
-    fixture_scene(&bench->scene, bench->fixture);
-    bench->scene.ascii = true;
-    bench->state = frame_state(&tui_view_devices);
-}
-
-static void bench_done(struct bench *bench)
-{
-    frame_done(&tui_view_devices, bench->state);
-    fixture_free(bench->fixture);
-}
-
-static void line_has(struct bench *bench, int rows, const char *words, const char *wanted)
-{
-    char *text = frame_text(&tui_view_devices, bench->state, &bench->scene, rows, 100);
-    char *line = frame_line(text, words);
-    if (!strstr(line, wanted))
-        fail_msg("no \"%s\" in \"%s\"", wanted, line);
-    free(line);
-    free(text);
+    frame_bench_has(bench, rows, 100, words, wanted);
 }
 
 static void totals_are_the_sums_of_the_facts(void **state)
 {
     (void)state;
     for (int gpus = 1; gpus <= 16; gpus *= 2) {
-        struct bench bench;
-        bench_make(&bench, gpus);
+        struct frame_bench bench;
+        frame_bench_make(&bench, &tui_view_devices, gpus);
         const struct mgb_facts *facts = &bench.fixture->facts;
         int64_t planned = 0, moved = 0;
         char bytes[32], words[64];
@@ -60,15 +32,15 @@ static void totals_are_the_sums_of_the_facts(void **state)
         snprintf(words, sizeof words, "%s moved a step", tui_bytes(bytes, sizeof bytes, moved));
         line_has(&bench, 60, "LINKS", words);
         assert_int_equal(tui_devices_traffic(facts), moved);
-        bench_done(&bench);
+        frame_bench_done(&bench);
     }
 }
 
 static void devices_show_what_they_are_and_hold(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 4);
     bench.fixture->snapshot.now.memory[2].peak = INT64_C(2345) << 20;
     bench.fixture->snapshot.now.memory[2].held = INT64_C(100) << 20;
     line_has(&bench, 30, "gpu:1", "CUDA GPU      32   2.9 GiB   2.3 GiB 100.0 MiB  16.0 GiB");
@@ -81,14 +53,14 @@ static void devices_show_what_they_are_and_hold(void **state)
     line_has(&bench, 30, "gpu:0", "simulated");
     bench.fixture->devices[2].used = false;
     line_has(&bench, 40, "gpu:1  CPU device", "not used");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void gap_between_plan_and_peak_is_told(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 2);
     struct mgb_bench_memory *memory = &bench.fixture->snapshot.now.memory[0];
     line_has(&bench, 30, "-- cpu:0 ", "peak* as planned");
     memory->peak -= 3 << 20;
@@ -96,23 +68,23 @@ static void gap_between_plan_and_peak_is_told(void **state)
     memory->peak += 4 << 20;
     line_has(&bench, 30, "-- cpu:0 ", "peak* 1.0 MiB over the plan");
     memory->peak = -1;
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 30, 100);
+    char *text = frame_bench_text(&bench, 30, 100);
     assert_null(strstr(text, "the plan"));
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void bar_shows_categories_against_the_capacity(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 2);
     struct mgb_facts_device *gpu = &bench.fixture->devices[1];
     memset(gpu->planned, 0, sizeof gpu->planned);
     gpu->planned[MGB_MEMORY_WEIGHTS] = INT64_C(4) << 30;
     gpu->planned[MGB_MEMORY_ACTIVATIONS] = INT64_C(4) << 30;
     gpu->planned_bytes = INT64_C(8) << 30;
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 30, 100);
+    char *text = frame_bench_text(&bench, 30, 100);
     char *line = frame_line(text, "gpu:0");
     int letters[128] = {0};
     for (const char *at = strchr(line, '['); at && *at != ']'; at++)
@@ -121,14 +93,14 @@ static void bar_shows_categories_against_the_capacity(void **state)
     assert_true(abs(letters['w'] + letters['a'] - letters['.']) <= 1);
     free(line);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void links_tell_share_peak_latency_and_use(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 1);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 1);
     const struct mgb_facts_link *link = &bench.fixture->links[0];
     char wanted[80];
     double share = 100.0 * (double)link->bytes /
@@ -138,14 +110,14 @@ static void links_tell_share_peak_latency_and_use(void **state)
     line_has(&bench, 30, "cpu:0 -> gpu:0", wanted);
     bench.fixture->links[0].gbps = 0;
     line_has(&bench, 30, "cpu:0 -> gpu:0", "      -   9.5 us        -");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void peers_are_told_in_words(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 2);
     struct mgb_facts *facts = &bench.fixture->facts;
     struct mgb_facts_link *peers = &bench.fixture->links[facts->link_count - 1];
     assert_string_equal(tui_devices_peer_words(facts, &bench.fixture->links[0]), "-");
@@ -157,25 +129,25 @@ static void peers_are_told_in_words(void **state)
     peers->peer = false;
     line_has(&bench, 40, "gpu:0 -> gpu:1", "no: via host");
     line_has(&bench, 40, " gpu:0    -", "h 18.2");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void one_gpu_has_no_matrix(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 1);
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 60, 100);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 1);
+    char *text = frame_bench_text(&bench, 60, 100);
     assert_null(strstr(text, "PEERS"));
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void detail_tells_identity_and_categories(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 2);
     line_has(&bench, 30, ">", ">cpu:0");
     tui_view_devices.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
     line_has(&bench, 30, "pci", "0000:07:00.0");
@@ -185,18 +157,18 @@ static void detail_tells_identity_and_categories(void **state)
     assert_true(tui_view_devices.act(bench.state, TUI_ACT_OPEN, &bench.scene, &bench.desk.desk));
     assert_int_equal(bench.desk.shown, 1);
     assert_non_null(strstr(bench.desk.shown_text, bench.fixture->devices[1].uuid));
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void walk_visits_every_line_but_headings(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 3);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 3);
     int lines = 4 + bench.fixture->facts.link_count + 3, visited = 0;
     char last[200] = "";
     for (int i = 0; i < 2 * lines; i++) {
-        char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 10, 100);
+        char *text = frame_bench_text(&bench, 10, 100);
         char *line = frame_line(text, "\n>");
         free(line);
         line = frame_line(strstr(text, "\n>") + 1, ">");
@@ -213,32 +185,32 @@ static void walk_visits_every_line_but_headings(void **state)
     tui_view_devices.act(bench.state, TUI_ACT_FIRST, &bench.scene, &bench.desk.desk);
     line_has(&bench, 10, ">", ">cpu:0");
     line_has(&bench, 10, "DEVICES", "DEVICES 4");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void what_is_not_used_comes_last(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 4);
     bench.fixture->devices[1].used = bench.fixture->devices[3].used = false;
     line_has(&bench, 60, "-- DEVICES ", "DEVICES 3 of 5");
     line_has(&bench, 60, "DEVICES NOT", "DEVICES NOT USED 2");
     line_has(&bench, 60, "LINKS NOT", "LINKS NOT USED 1");
     line_has(&bench, 60, "-- LINKS ", "LINKS 8");
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 60, 100);
+    char *text = frame_bench_text(&bench, 60, 100);
     assert_true(strstr(text, " gpu:2  CUDA GPU") > strstr(text, "DEVICES NOT USED"));
     assert_true(strstr(text, " gpu:3  CUDA GPU") < strstr(text, "LINKS 8"));
     assert_true(strstr(text, "gpu:0 -> gpu:1") > strstr(text, "LINKS NOT USED"));
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void peers_in_use_come_first_and_fit_80x24(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 8);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 8);
     for (int i = 1; i <= 8; i++)
         bench.fixture->devices[i].used = i == 3 || i == 7;
     for (int i = 0; i < bench.fixture->facts.link_count; i++) {
@@ -247,7 +219,7 @@ static void peers_in_use_come_first_and_fit_80x24(void **state)
                     (link->to == 3 || link->to == 7 || link->to == 0);
         link->bytes = busy && (link->from == 0 || link->to == 0) ? 1000 : 0;
     }
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 20, 80);
+    char *text = frame_bench_text(&bench, 20, 80);
     char *peers = strstr(text, "PEERS");
     assert_non_null(peers);
     char *head = frame_line(peers, "gpu:");
@@ -257,30 +229,30 @@ static void peers_in_use_come_first_and_fit_80x24(void **state)
     assert_non_null(strstr(row, "\n gpu:6 "));
     free(head);
     free(text);
-    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 100, 80);
+    text = frame_bench_text(&bench, 100, 80);
     assert_non_null(strstr(strstr(text, "PEERS NOT USED"), "\n gpu:0 "));
     free(text);
-    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 100, 60);
+    text = frame_bench_text(&bench, 100, 60);
     head = frame_line(strstr(text, "PEERS"), "gpu:");
     assert_non_null(strstr(head, "gpu:2  gpu:6"));
     assert_null(strstr(head, "gpu:0")); /* not all fit */
     free(head);
     free(text);
-    text = frame_text(&tui_view_devices, bench.state, &bench.scene, 6, 40);
+    text = frame_bench_text(&bench, 6, 40);
     row = frame_line(text, "DEVICES");
     assert_null(strstr(row, "nned")); /* both have no room: the title alone */
     free(row);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void filter_leaves_what_has_its_words(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 4);
     bench.scene.filter = "gpu:2";
-    char *text = frame_text(&tui_view_devices, bench.state, &bench.scene, 40, 100);
+    char *text = frame_bench_text(&bench, 40, 100);
     assert_int_equal(frame_count(text, "CUDA GPU  "), 1);
     assert_int_equal(frame_count(text, " -> "), 2);
     char *line = frame_line(text, "DEVICES");
@@ -289,19 +261,19 @@ static void filter_leaves_what_has_its_words(void **state)
     free(text);
     bench.scene.filter = "nonsense";
     line_has(&bench, 40, "nothing", "nothing has \"nonsense\"");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void no_model_says_what_to_do(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_devices, 4);
     fixture_set_empty(bench.fixture);
     line_has(&bench, 20, "no model", "M on the bench");
     for (int action = 0; action < TUI_ACT_COUNT; action++)
         tui_view_devices.act(bench.state, (enum tui_action)action, &bench.scene, &bench.desk.desk);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void every_size_stays_inside(void **state)

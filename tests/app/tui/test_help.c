@@ -9,38 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bench {
-    struct fixture *fixture;
-    struct tui_scene scene;
-    struct fixture_desk desk;
-    void *state;
-};
-
-static void bench_make(struct bench *bench, enum tui_place from)
+static void bench_make(struct frame_bench *bench, enum tui_place from)
 {
-    *bench = (struct bench){.fixture = fixture_make(1)};
-    assert_non_null(bench->fixture);
-    fixture_desk_init(&bench->desk);
-    fixture_scene(&bench->scene, bench->fixture);
-    bench->scene.ascii = true;
+    frame_bench_make(bench, &tui_view_help, 1);
     bench->scene.from = from;
-    bench->state = frame_state(&tui_view_help);
 }
 
-static void bench_done(struct bench *bench)
-{
-    frame_done(&tui_view_help, bench->state);
-    fixture_free(bench->fixture);
-}
-
-static bool act(struct bench *bench, enum tui_action action)
+static bool act(struct frame_bench *bench, enum tui_action action)
 {
     return tui_view_help.act(bench->state, action, &bench->scene, &bench->desk.desk);
 }
 
-static char *picture(struct bench *bench, int rows, int columns)
+static char *picture(struct frame_bench *bench, int rows, int columns)
 {
-    return frame_text(&tui_view_help, bench->state, &bench->scene, rows, columns);
+    return frame_bench_text(bench, rows, columns);
 }
 
 static void screen_one_came_from_is_told_first(void **state)
@@ -57,7 +39,7 @@ static void screen_one_came_from_is_told_first(void **state)
                  {TUI_ON_DEVICES, "KEYS everywhere", "run or pause"},
                  {0, "KEYS on Bench", "relocate the weights"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bench bench;
+        struct frame_bench bench;
         bench_make(&bench, cases[i].from);
         char *text = picture(&bench, 20, 80), *second = strchr(text, '\n') + 1;
         assert_non_null(strstr(text, cases[i].heading));
@@ -65,7 +47,7 @@ static void screen_one_came_from_is_told_first(void **state)
         assert_true(*second == '>');
         assert_true(strstr(second, cases[i].first) < strchr(second, '\n'));
         free(text);
-        bench_done(&bench);
+        frame_bench_done(&bench);
     }
 }
 
@@ -75,7 +57,7 @@ static void every_action_and_word_is_listed_once(void **state)
     static const enum tui_place places[] = {TUI_ON_BENCH, TUI_ON_DEVICES, TUI_ON_RUNS, TUI_ON_LOG,
                                             TUI_ON_OUTPUT};
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
-        struct bench bench;
+        struct frame_bench bench;
         bench_make(&bench, places[p]);
         char *text = picture(&bench, 400, 200);
         for (int action = 0; action < TUI_ACT_COUNT; action++) {
@@ -91,14 +73,14 @@ static void every_action_and_word_is_listed_once(void **state)
             if (tui_help_words[i].text)
                 assert_true(frame_count(text, tui_help_words[i].text) >= 1);
         free(text);
-        bench_done(&bench);
+        frame_bench_done(&bench);
     }
 }
 
 static void filter_finds_keys_and_words(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench, TUI_ON_BENCH);
     bench.scene.filter = "weights reloc";
     char *text = picture(&bench, 40, 80);
@@ -121,13 +103,13 @@ static void filter_finds_keys_and_words(void **state)
     assert_true(act(&bench, TUI_ACT_OPEN));
     assert_int_equal(bench.desk.acted, 0);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void enter_runs_every_entry_where_it_works(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench, TUI_ON_RUNS);
     bool ran[TUI_ACT_COUNT] = {false};
     free(picture(&bench, 20, 80));
@@ -147,13 +129,13 @@ static void enter_runs_every_entry_where_it_works(void **state)
     for (int action = 0; action < TUI_ACT_COUNT; action++)
         if (!ran[action])
             fail_msg("help does not run %s", tui_actions[action].name);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void typing_a_filter_takes_the_first_entry_in_hand(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench, TUI_ON_BENCH);
     free(picture(&bench, 20, 80));
     act(&bench, TUI_ACT_LAST);
@@ -163,14 +145,14 @@ static void typing_a_filter_takes_the_first_entry_in_hand(void **state)
     assert_int_equal(bench.desk.acted, 1);
     assert_int_equal(bench.desk.action, TUI_ACT_UNDO);
     assert_int_equal(bench.desk.place, TUI_ON_BENCH);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void text_is_whole_at_every_width(void **state)
 {
     (void)state;
     for (int columns = 40; columns <= 120; columns += 8) {
-        struct bench bench;
+        struct frame_bench bench;
         size_t letters = 0;
         bench_make(&bench, TUI_ON_BENCH);
         bench.scene.filter = "strategy";
@@ -183,7 +165,7 @@ static void text_is_whole_at_every_width(void **state)
         assert_non_null(strstr(joined, "independent(nothing)"));
         free(joined);
         free(text);
-        bench_done(&bench);
+        frame_bench_done(&bench);
     }
 }
 

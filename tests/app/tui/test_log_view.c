@@ -6,54 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bench {
-    struct fixture *fixture;
-    struct tui_log *log;
-    struct tui_scene scene;
-    struct fixture_desk desk;
-    void *state;
-};
-
-static void bench_make(struct bench *bench)
+static void bench_make(struct frame_bench *bench)
 {
-    *bench = (struct bench){.fixture = fixture_make(1)};
-    assert_non_null(bench->fixture);
-    assert_ok(tui_log_open(&bench->log, NULL, NULL, NULL));
-    fixture_desk_init(&bench->desk);
-    fixture_scene(&bench->scene, bench->fixture);
-    bench->scene.ascii = true;
-    bench->scene.log = bench->log;
-    bench->state = frame_state(&tui_view_log);
+    frame_bench_make(bench, &tui_view_log, 1);
+    assert_ok(tui_log_open(&bench->scene.log, NULL, NULL, NULL));
 }
 
-static void bench_done(struct bench *bench)
+static void bench_done(struct frame_bench *bench)
 {
-    frame_done(&tui_view_log, bench->state);
-    tui_log_close(bench->log);
-    fixture_free(bench->fixture);
+    struct tui_log *log = bench->scene.log;
+    frame_bench_done(bench);
+    tui_log_close(log);
 }
 
-static void act(struct bench *bench, enum tui_action action)
+static void act(struct frame_bench *bench, enum tui_action action)
 {
     assert_true(tui_view_log.act(bench->state, action, &bench->scene, &bench->desk.desk));
 }
 
-static void lines_add(struct bench *bench, int first, int count)
+static void lines_add(struct frame_bench *bench, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
         char line[64];
         snprintf(line, sizeof line, "line %d.", i);
-        tui_log_add(bench->log, i % 10 == 7 ? MGB_LINE_WARNING : MGB_LINE_NOTE, line);
+        tui_log_add(bench->scene.log, i % 10 == 7 ? MGB_LINE_WARNING : MGB_LINE_NOTE, line);
     }
 }
 
-static char *picture(struct bench *bench)
+static char *picture(struct frame_bench *bench)
 {
-    return frame_text(&tui_view_log, bench->state, &bench->scene, 11, 80);
+    return frame_bench_text(bench, 11, 80);
 }
 
 /* The line in hand has the words. */
-static void hand_has(struct bench *bench, const char *words)
+static void hand_has(struct frame_bench *bench, const char *words)
 {
     char *text = picture(bench), *hand = strstr(text, "\n>");
     assert_non_null(hand);
@@ -67,12 +53,12 @@ static void hand_has(struct bench *bench, const char *words)
 static void kinds_are_marked_by_letters(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
-    tui_log_add(bench.log, MGB_LINE_NOTE, "a note");
-    tui_log_add(bench.log, MGB_LINE_WARNING, "a warning");
-    tui_log_add(bench.log, MGB_LINE_FAULT, "a fault");
-    tui_log_add(bench.log, MGB_LINE_OUTPUT, "an output");
+    tui_log_add(bench.scene.log, MGB_LINE_NOTE, "a note");
+    tui_log_add(bench.scene.log, MGB_LINE_WARNING, "a warning");
+    tui_log_add(bench.scene.log, MGB_LINE_FAULT, "a fault");
+    tui_log_add(bench.scene.log, MGB_LINE_OUTPUT, "an output");
     char *text = picture(&bench);
     assert_int_equal(frame_count(text, "   a note"), 1);
     assert_int_equal(frame_count(text, " W a warning"), 1);
@@ -85,7 +71,7 @@ static void kinds_are_marked_by_letters(void **state)
 static void end_is_followed_until_one_walks_up(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     lines_add(&bench, 0, 30);
     hand_has(&bench, "line 29.");
@@ -108,7 +94,7 @@ static void end_is_followed_until_one_walks_up(void **state)
 static void line_in_hand_stays_when_older_ones_go(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     lines_add(&bench, 0, TUI_LOG_LINES);
     for (int i = 0; i < 3; i++)
@@ -134,7 +120,7 @@ static void line_in_hand_stays_when_older_ones_go(void **state)
 static void many_lines_between_two_looks_are_no_fault(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     lines_add(&bench, 0, 3);
     hand_has(&bench, "line 2.");
@@ -148,7 +134,7 @@ static void many_lines_between_two_looks_are_no_fault(void **state)
 static void filter_shows_what_has_its_words(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     lines_add(&bench, 0, 100);
     bench.scene.filter = "WARNING";
@@ -170,14 +156,14 @@ static void filter_shows_what_has_its_words(void **state)
 static void long_line_is_scrolled_and_shown_whole(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     char text[400];
     memset(text, '.', sizeof text);
     memcpy(text, "begin", 5);
     memcpy(text + 100, "middle", 6);
     memcpy(text + sizeof text - 5, "end", 4);
-    tui_log_add(bench.log, MGB_LINE_OUTPUT, text);
+    tui_log_add(bench.scene.log, MGB_LINE_OUTPUT, text);
     hand_has(&bench, "begin");
     for (int i = 0; i < 8; i++)
         act(&bench, TUI_ACT_RIGHT);
@@ -190,9 +176,9 @@ static void long_line_is_scrolled_and_shown_whole(void **state)
 static void controls_never_reach_the_screen(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
-    tui_log_add(bench.log, MGB_LINE_OUTPUT, "red \x1b[31m bell \a \xff end");
+    tui_log_add(bench.scene.log, MGB_LINE_OUTPUT, "red \x1b[31m bell \a \xff end");
     char *text = picture(&bench);
     for (const char *at = text; *at; at++)
         assert_true(*at == '\n' || (*at >= ' ' && *at <= '~'));
@@ -204,13 +190,13 @@ static void controls_never_reach_the_screen(void **state)
 static void every_size_stays_inside(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     bench_make(&bench);
     frame_check_all(&tui_view_log, NULL);
     lines_add(&bench, 0, 200);
-    tui_log_add(bench.log, MGB_LINE_FAULT,
+    tui_log_add(bench.scene.log, MGB_LINE_FAULT,
                 "\xe4\xbd\xa0\xe5\xa5\xbd \xff\x1b]0;x\a and more of it");
-    frame_check_all(&tui_view_log, bench.log);
+    frame_check_all(&tui_view_log, bench.scene.log);
     bench_done(&bench);
 }
 

@@ -8,50 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bench {
-    struct fixture *fixture;
-    struct tui_scene scene;
-    struct fixture_desk desk;
-    void *state;
-};
-
-static void bench_make(struct bench *bench, int gpus)
-{
-    *bench = (struct bench){.fixture = fixture_make(gpus)};
-    assert_non_null(bench->fixture);
-    fixture_desk_init(&bench->desk);
-    fixture_scene(&bench->scene, bench->fixture);
-    bench->scene.ascii = true;
-    bench->state = frame_state(&tui_view_plan);
-}
-
-static void bench_done(struct bench *bench)
-{
-    frame_done(&tui_view_plan, bench->state);
-    fixture_free(bench->fixture);
-}
-
-static void act(struct bench *bench, enum tui_action action)
+static void act(struct frame_bench *bench, enum tui_action action)
 {
     assert_true(tui_view_plan.act(bench->state, action, &bench->scene, &bench->desk.desk));
 }
 
-static char *picture(struct bench *bench, int rows)
+static char *picture(struct frame_bench *bench, int rows)
 {
-    return frame_text(&tui_view_plan, bench->state, &bench->scene, rows, 100);
+    return frame_bench_text(bench, rows, 100);
 }
 
-static void line_has(struct bench *bench, int rows, const char *words, const char *wanted)
+static void line_has(struct frame_bench *bench, int rows, const char *words, const char *wanted)
 {
-    char *text = picture(bench, rows), *line = frame_line(text, words);
-    if (!strstr(line, wanted))
-        fail_msg("no \"%s\" in \"%s\"", wanted, line);
-    free(line);
-    free(text);
+    frame_bench_has(bench, rows, 100, words, wanted);
 }
 
 /* The traced step becomes these tasks, and 100 ms long. */
-static void trace_set(struct bench *bench, const struct mgb_bench_task *tasks, int count)
+static void trace_set(struct frame_bench *bench, const struct mgb_bench_task *tasks, int count)
 {
     struct mgb_bench_traced *traced = &bench->fixture->traced;
     memcpy(bench->fixture->traced_tasks, tasks, (size_t)count * sizeof *tasks);
@@ -78,8 +51,8 @@ static int letters(const char *line, char letter)
 static void timeline_is_drawn_to_scale(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 2);
     trace_set(&bench, half_and_half, 3);
     char *text = picture(&bench, 30);
     char *gpu = frame_line(text, " gpu:0 "), *link = frame_line(text, " gpu:0>cpu:0 ");
@@ -96,43 +69,43 @@ static void timeline_is_drawn_to_scale(void **state)
     free(link);
     free(critical);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void short_task_is_never_lost(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     const struct mgb_bench_task blink = {1,     -1,  MGB_PHASE_UPDATE, 33333333, 33333334, 0,
                                          false, "a", "update"};
-    bench_make(&bench, 2);
+    frame_bench_make(&bench, &tui_view_plan, 2);
     trace_set(&bench, &blink, 1);
     char *text = picture(&bench, 30), *line = frame_line(text, " gpu:0 ");
     assert_int_equal(letters(line, 'u'), 1);
     free(line);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void collectives_have_a_row_of_their_own(void **state)
 {
     (void)state;
-    struct bench bench;
+    struct frame_bench bench;
     const struct mgb_bench_task tasks[] = {
         {1, -1, MGB_PHASE_BACKWARD, 0, 90000000, 0, false, "a", "compute"},
         {1, -1, MGB_PHASE_SUM, 40000000, 80000000, 1 << 20, false, "a", "allreduce"},
     };
-    bench_make(&bench, 2);
+    frame_bench_make(&bench, &tui_view_plan, 2);
     trace_set(&bench, tasks, 2);
     line_has(&bench, 30, " gpu:0 all ", "40%");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void zoom_shows_less_and_keys_move_it(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 2);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 2);
     trace_set(&bench, half_and_half, 3);
     line_has(&bench, 30, " ms ", " 100.0");
     act(&bench, TUI_ACT_ZOOM_IN);
@@ -152,14 +125,14 @@ static void zoom_shows_less_and_keys_move_it(void **state)
         act(&bench, TUI_ACT_ZOOM_OUT);
     line_has(&bench, 30, " ms ", " 0.0 ");
     line_has(&bench, 30, " ms ", " 100.0");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void critical_path_is_told_by_phase(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     struct mgb_bench_traced *traced = &bench.fixture->traced;
     memset(traced->critical_ns, 0, sizeof traced->critical_ns);
     traced->critical_ns[MGB_PHASE_BACKWARD] = 60000000;
@@ -169,14 +142,14 @@ static void critical_path_is_told_by_phase(void **state)
     line_has(&bench, 30, "bound by", traced->bound);
     line_has(&bench, 9, "bound by", traced->bound);
     line_has(&bench, 6, "bound by", traced->bound);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void no_traced_step_says_how_to_get_one(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     bench.fixture->snapshot.traced = NULL;
     line_has(&bench, 20, "no traced step", "no traced step yet: t traces the next one");
     line_has(&bench, 20, "no traced step", "; bound by backward on gpu:3 (98%)");
@@ -186,14 +159,14 @@ static void no_traced_step_says_how_to_get_one(void **state)
     char *text = picture(&bench, 20);
     assert_null(strstr(text, "t traces"));
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void tasks_stand_by_queue_all_of_them(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     const struct mgb_facts *facts = &bench.fixture->facts;
     bench.fixture->snapshot.traced = NULL; /* more room */
     char words[64];
@@ -213,26 +186,26 @@ static void tasks_stand_by_queue_all_of_them(void **state)
         last_rank = rank;
     }
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void tasks_beyond_the_facts_are_told(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     bench.fixture->facts.all_tasks = 123456;
     char words[64];
     snprintf(words, sizeof words, "TASKS 123456, the first %d", bench.fixture->facts.task_count);
     line_has(&bench, 30, "TASKS", words);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void filter_finds_queue_phase_and_name(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     bench.scene.filter = "gpu:2 backward";
     line_has(&bench, 30, "TASKS", "1/1 ");
     bench.scene.filter = "gpu:3 COPY sum";
@@ -241,14 +214,14 @@ static void filter_finds_queue_phase_and_name(void **state)
     line_has(&bench, 30, "TASKS", "1/1 ");
     bench.scene.filter = "nonsense";
     line_has(&bench, 30, "nothing", "nothing has \"nonsense\"");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void timeline_follows_the_queue_in_hand(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 16);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 16);
     char *text = picture(&bench, 20);
     assert_null(strstr(text, ">cpu:0>gpu:15 I"));
     free(text);
@@ -257,21 +230,21 @@ static void timeline_follows_the_queue_in_hand(void **state)
     text = picture(&bench, 20);
     assert_int_equal(frame_count(text, "cpu:0>gpu:15"), 3); /* chart, and two tasks */
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void enter_tells_all_of_a_task(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench, 4);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_plan, 4);
     bench.scene.filter = "gpu:3 backward";
     line_has(&bench, 30, "TASKS", "1/1 ");
     act(&bench, TUI_ACT_OPEN);
     assert_int_equal(bench.desk.shown, 1);
     assert_non_null(strstr(bench.desk.shown_text, "tower   3"));
     assert_non_null(strstr(bench.desk.shown_text, "from 84.000 to 240.000 ms, 156.000 ms, on the"));
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void every_size_stays_inside(void **state)

@@ -7,49 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bench {
-    struct fixture *fixture;
-    struct tui_scene scene;
-    struct fixture_desk desk;
-    void *state;
-};
-
-static void bench_make(struct bench *bench)
-{
-    *bench = (struct bench){.fixture = fixture_make(4)};
-    assert_non_null(bench->fixture);
-    fixture_desk_init(&bench->desk);
-    fixture_scene(&bench->scene, bench->fixture);
-    bench->scene.ascii = true;
-    bench->state = frame_state(&tui_view_variables);
-}
-
-static void bench_done(struct bench *bench)
-{
-    frame_done(&tui_view_variables, bench->state);
-    fixture_free(bench->fixture);
-}
-
-static void act(struct bench *bench, enum tui_action action)
+static void act(struct frame_bench *bench, enum tui_action action)
 {
     assert_true(tui_view_variables.act(bench->state, action, &bench->scene, &bench->desk.desk));
 }
 
-static void line_has(struct bench *bench, const char *words, const char *wanted)
+static void line_has(struct frame_bench *bench, const char *words, const char *wanted)
 {
-    char *text = frame_text(&tui_view_variables, bench->state, &bench->scene, 60, 120);
-    char *line = frame_line(text, words);
-    if (!strstr(line, wanted))
-        fail_msg("no \"%s\" in \"%s\"", wanted, line);
-    free(line);
-    free(text);
+    frame_bench_has(bench, 60, 120, words, wanted);
 }
 
 static void totals_are_the_sums_of_the_facts(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     const struct mgb_facts *facts = &bench.fixture->facts;
     int64_t sums[2] = {0, 0};
     char bytes[32], words[64];
@@ -63,16 +35,16 @@ static void totals_are_the_sums_of_the_facts(void **state)
     snprintf(words, sizeof words, "gpu:0 %s ", tui_bytes(bytes, sizeof bytes, sums[1]));
     line_has(&bench, "bytes on", words);
     line_has(&bench, "VARIABLES", "VARIABLES 378, 91.0 MiB");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void findings_are_marked_summed_and_explained(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     line_has(&bench, "duplicates", "! duplicates 1, 121.5 KiB  ! leftovers 1, 220 B");
-    char *text = frame_text(&tui_view_variables, bench.state, &bench.scene, 60, 120);
+    char *text = frame_bench_text(&bench, 60, 120);
     assert_int_equal(frame_count(text, "! duplicate "), 0); /* the row's mark ends its line */
     assert_int_equal(frame_count(text, "! duplicate\n"), 1);
     assert_int_equal(frame_count(text, "! leftover\n"), 1);
@@ -83,26 +55,26 @@ static void findings_are_marked_summed_and_explained(void **state)
     line_has(&bench, "second copy", "! duplicate: a second copy of conv_0/kernel");
     act(&bench, TUI_ACT_OPEN);
     assert_non_null(strstr(bench.desk.shown_text, "! a second copy of conv_0/kernel"));
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void clean_plan_says_so(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     struct mgb_facts *facts = &bench.fixture->facts;
     facts->duplicate_count = facts->leftover_count = 0;
     facts->duplicate_bytes = facts->leftover_bytes = 0;
     line_has(&bench, "duplicates", "duplicates 0, 0 B  leftovers 0, 0 B  ok: stored as");
-    char *text = frame_text(&tui_view_variables, bench.state, &bench.scene, 60, 120);
+    char *text = frame_bench_text(&bench, 60, 120);
     assert_int_equal(frame_count(text, "! duplicates"), 0);
     free(text);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 /* The first `count` rows that are shown, the device's column cut out; in order. */
-static void rows_are(struct bench *bench, const char *const *names, int count)
+static void rows_are(struct frame_bench *bench, const char *const *names, int count)
 {
     char *text = frame_text(&tui_view_variables, bench->state, &bench->scene, 60, 120);
     const char *at = text;
@@ -118,8 +90,8 @@ static void rows_are(struct bench *bench, const char *const *names, int count)
 static void sort_walks_the_columns_and_reverse_turns(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     static const char *const graph[] = {"conv_0/kernel ", "batch_norm_0/bias "};
     static const char *const turned[] = {"logits_19/bias ", "mixed_5b/branch_1/conv_19/kerne "};
     static const char *const by_name[] = {"batch_norm_0/bias ", "batch_norm_10/bias "};
@@ -140,36 +112,36 @@ static void sort_walks_the_columns_and_reverse_turns(void **state)
         act(&bench, TUI_ACT_SORT);
     act(&bench, TUI_ACT_REVERSE);
     rows_are(&bench, graph, 2);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void a_filter_leaves_the_same_variable_in_hand(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     char name[200];
     for (int i = 0; i < 5; i++) {
-        free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
+        free(frame_bench_text(&bench, 30, 100));
         tui_view_variables.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
     }
     snprintf(name, sizeof name, "%s", bench.fixture->facts.variables[5].name);
     line_has(&bench, ">", name);
     bench.scene.filter = "nothing like that";
-    free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
-    free(frame_text(&tui_view_variables, bench.state, &bench.scene, 30, 100));
+    free(frame_bench_text(&bench, 30, 100));
+    free(frame_bench_text(&bench, 30, 100));
     bench.scene.filter = name;
     line_has(&bench, ">", name);
     bench.scene.filter = "";
     line_has(&bench, ">", name);
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void filter_counts_and_sums_what_is_left(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     int64_t sum = 0;
     char bytes[32], words[64];
     for (int i = 0; i < FIXTURE_VARIABLES; i++)
@@ -182,14 +154,14 @@ static void filter_counts_and_sums_what_is_left(void **state)
     line_has(&bench, "VARIABLES", "1 of 40 stored, 121.5 KiB");
     bench.scene.filter = "leftover";
     line_has(&bench, "VARIABLES", "1 of 40 stored, 220 B");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void click_on_a_title_sorts_by_it(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     static const char *const by_name[] = {"batch_norm_0/bias "};
     static const char *const turned[] = {"mixed_5b/branch_1/conv_9/kernel "};
     static const char *const graph[] = {"conv_0/kernel ", "batch_norm_0/bias "};
@@ -200,7 +172,7 @@ static void click_on_a_title_sorts_by_it(void **state)
     rows_are(&bench, turned, 1);
     tui_view_variables.click(bench.state, 6, 2, 0, &bench.scene, &bench.desk.desk);
     line_has(&bench, "3/40", "bytes on");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void kept(void *context, const char *name, const char *value)
@@ -212,8 +184,8 @@ static void kept(void *context, const char *name, const char *value)
 static void order_is_kept_between_sessions(void **state)
 {
     (void)state;
-    struct bench bench;
-    bench_make(&bench);
+    struct frame_bench bench;
+    frame_bench_make(&bench, &tui_view_variables, 4);
     static const char *const by_bytes[] = {"mixed_5b/branch_1/conv_19/kerne "};
     char sort[32] = "";
     assert_true(tui_view_variables.load(bench.state, "sort", "bytes"));
@@ -226,7 +198,7 @@ static void order_is_kept_between_sessions(void **state)
     rows_are(&bench, by_bytes, 1);
     tui_view_variables.save(bench.state, kept, sort);
     assert_string_equal(sort, "bytes");
-    bench_done(&bench);
+    frame_bench_done(&bench);
 }
 
 static void every_size_stays_inside(void **state)
