@@ -86,6 +86,19 @@ static const struct mgb_pressed *pressed_find_out(struct mgb_presser *presser, i
     return pressed;
 }
 
+/* And until the times of stored runs are known, which the desk's thread tells of. */
+static const struct mgb_pressed *pressed_complete(struct mgb_presser *presser, struct news *news)
+{
+    bool fresh;
+    const struct mgb_pressed *pressed = pressed_find_out(presser, NULL);
+    while (!pressed->complete) {
+        mgb_shared_drop(pressed);
+        news_await(news);
+        pressed = mgb_presser_look(presser, &fresh);
+    }
+    return pressed;
+}
+
 static int64_t peak_of(const struct mgb_facts *facts, bool cpu)
 {
     int64_t most = 0;
@@ -314,7 +327,6 @@ static void pressing_gives_what_was_told_and_then_its_time_is_known(void **state
     struct news news;
     struct mgb_judge_desk *desk;
     struct mgb_presser *presser;
-    bool fresh;
     work_open(&work, *state);
     struct script_open_request request = work_request(&work, TWO_GPUS);
     assert_ok(work.services.open(work.hub, &session, &request));
@@ -333,12 +345,7 @@ static void pressing_gives_what_was_told_and_then_its_time_is_known(void **state
     assert_ok(mgb_judge_desk_open(&desk, *state, news_tell, &news));
     assert_ok(mgb_presser_make(&presser, desk));
     mgb_presser_begin(presser, facts, &request, figures.segment_id);
-    const struct mgb_pressed *pressed = pressed_find_out(presser, NULL);
-    while (!pressed->complete) {
-        mgb_shared_drop(pressed);
-        news_await(&news);
-        pressed = mgb_presser_look(presser, &fresh);
-    }
+    const struct mgb_pressed *pressed = pressed_complete(presser, &news);
     const struct mgb_pressed_row *row = mgb_pressed_find(pressed, MGB_OPTION_CPU_RELOCATION, 1);
     assert_int_equal(row->from, MGB_PRESSED_MEASURED);
     assert_int_equal(row->segments, 1);
@@ -364,7 +371,6 @@ static void before_anything_runs_times_are_those_of_stored_runs(void **state)
     struct news news;
     struct mgb_judge_desk *desk;
     struct mgb_presser *presser;
-    bool fresh;
     work_open(&work, *state);
     struct script_open_request request = work_request(&work, TWO_GPUS);
     assert_ok(work.services.open(work.hub, &session, &request));
@@ -380,12 +386,7 @@ static void before_anything_runs_times_are_those_of_stored_runs(void **state)
     assert_ok(mgb_judge_desk_open(&desk, *state, news_tell, &news));
     assert_ok(mgb_presser_make(&presser, desk));
     mgb_presser_begin(presser, facts, &request, 0);
-    const struct mgb_pressed *pressed = pressed_find_out(presser, NULL);
-    while (!pressed->complete) {
-        mgb_shared_drop(pressed);
-        news_await(&news);
-        pressed = mgb_presser_look(presser, &fresh);
-    }
+    const struct mgb_pressed *pressed = pressed_complete(presser, &news);
     const struct mgb_pressed_row *row = mgb_pressed_find(pressed, MGB_OPTION_CPU_RELOCATION, 1);
     assert_int_equal(row->from, MGB_PRESSED_MEASURED);
     assert_int_equal(row->base_run, 1);
@@ -396,12 +397,7 @@ static void before_anything_runs_times_are_those_of_stored_runs(void **state)
     request.optimizer.lr *= 2; /* another training: no stored run is of it */
     mgb_presser_forget(presser);
     mgb_presser_begin(presser, facts, &request, 0);
-    pressed = pressed_find_out(presser, NULL);
-    while (!pressed->complete) {
-        mgb_shared_drop(pressed);
-        news_await(&news);
-        pressed = mgb_presser_look(presser, &fresh);
-    }
+    pressed = pressed_complete(presser, &news);
     row = mgb_pressed_find(pressed, MGB_OPTION_CPU_RELOCATION, 1);
     assert_int_equal(row->from, MGB_PRESSED_PLANNED);
     mgb_shared_drop(pressed);
