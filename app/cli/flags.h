@@ -1,4 +1,4 @@
-/* Entries of the lists of flags that programs have for every command. */
+/* Entries of the lists of flags that programs have for every command, and looking up what is in such lists. */
 #ifndef MGB_APP_CLI_FLAGS_H
 #define MGB_APP_CLI_FLAGS_H
 
@@ -24,5 +24,13 @@
     {                                                                                              \
         "--help", NULL, "print this help; also -h", false                                          \
     }
+
+/* The flag of that name in a list, which may be NULL; NULL: there is none. `name` need not end after `length`. */
+const struct mgb_flag *mgb_flag_find(const struct mgb_flag *flags, const char *name, size_t length);
+/* A flag of the command. "--no-x" stands for an x whose value may be left out; *negated tells. */
+const struct mgb_flag *mgb_flag_find_own(const struct mgb_command *command, const char *name,
+                                         size_t length, bool *negated);
+/* The name of a flag, of the program or of the command, that is much like `name`; NULL: none is. */
+const char *mgb_flag_nearest(const struct mgb_invocation *in, const char *name);
 
 #endif

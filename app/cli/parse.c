@@ -47,59 +47,6 @@ int mgb_cli_complain(const struct mgb_invocation *in, int code, const char *form
     return code;
 }
 
-static const struct mgb_flag *flag_find(const struct mgb_flag *flags, const char *name,
-                                        size_t length)
-{
-    for (; flags && flags->name; flags++)
-        if (strncmp(flags->name, name, length) == 0 && flags->name[length] == 0)
-            return flags;
-    return NULL;
-}
-
-static const struct mgb_flag *more_flags(const struct mgb_command *command)
-{
-    return command && command->more_flags ? command->more_flags() : NULL;
-}
-
-/* A flag of the command. "--no-x" stands for an x whose value may be left out; *negated tells. */
-static const struct mgb_flag *command_flag_find(const struct mgb_command *command, const char *name,
-                                                size_t length, bool *negated)
-{
-    static const char no[] = "--no-";
-    const struct mgb_flag *lists[] = {command ? command->flags : NULL, more_flags(command)};
-    *negated = false;
-    for (int i = 0; i < 2; i++) {
-        const struct mgb_flag *flag = flag_find(lists[i], name, length);
-        if (flag)
-            return flag;
-    }
-    char positive[64];
-    if (strncmp(name, no, sizeof no - 1) != 0 || length >= sizeof positive)
-        return NULL;
-    snprintf(positive, sizeof positive, "--%.*s", (int)(length - (sizeof no - 1)),
-             name + sizeof no - 1);
-    *negated = true;
-    for (int i = 0; i < 2; i++) {
-        const struct mgb_flag *flag = flag_find(lists[i], positive, strlen(positive));
-        if (flag && flag->optional)
-            return flag;
-    }
-    return NULL;
-}
-
-static const char *flag_nearest(const struct mgb_invocation *in, const char *name)
-{
-    const struct mgb_command *command = in->command;
-    const char *names[128];
-    int count = 0;
-    const struct mgb_flag *lists[] = {in->manual->flags, command ? command->flags : NULL,
-                                      more_flags(command)};
-    for (int i = 0; i < 3; i++)
-        for (const struct mgb_flag *f = lists[i]; f && f->name && count < 128; f++)
-            names[count++] = f->name;
-    return mgb_nearest_name(name, names, count);
-}
-
 static bool is(const struct mgb_flag *flag, const char *name)
 {
     return strcmp(flag->name, name) == 0;
@@ -176,7 +123,7 @@ static int flag_unknown(const struct reader *r, const char *word, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *near = flag_nearest(r->in, name);
+    const char *near = mgb_flag_nearest(r->in, name);
     return mgb_cli_complain(r->in, MGB_EXIT_USAGE,
                             near ? "unknown option '%s' (did you mean '%s'?)"
                                  : "unknown option '%s'; --help lists what there is",
@@ -189,13 +136,13 @@ static int flag_take(struct reader *r)
     const char *word = strcmp(*r->at, "-h") == 0 ? "--help" : *r->at, *value;
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
-    const struct mgb_flag *flag = flag_find(in->manual->flags, word, length);
+    const struct mgb_flag *flag = mgb_flag_find(in->manual->flags, word, length);
     if (flag) {
         int code = value_take(r, flag, equals, &value);
         return code >= 0 ? code : global_set(r, flag, value);
     }
     bool negated;
-    flag = command_flag_find(in->command, word, length, &negated);
+    flag = mgb_flag_find_own(in->command, word, length, &negated);
     if (flag && negated && equals)
         return mgb_cli_complain(in, MGB_EXIT_USAGE, "%.*s takes no value", (int)length, word);
     if (flag) {
@@ -275,7 +222,7 @@ static const char *flag_before(const struct mgb_invocation *in, const char *word
         is_value = is_value || strcmp(word, values[i]) == 0;
     for (char **at = in->argv + 1; is_value && at[0] && at[1]; at++) {
         const struct mgb_flag *flag =
-            at[1] == word ? command_flag_find(in->command, at[0], strlen(at[0]), &negated) : NULL;
+            at[1] == word ? mgb_flag_find_own(in->command, at[0], strlen(at[0]), &negated) : NULL;
         if (flag && flag->optional && !negated)
             return flag->name;
     }
@@ -290,7 +237,7 @@ static const char *flag_of_selector(const struct mgb_invocation *in, const char 
     size_t length = strcspn(word, ":");
     snprintf(name, sizeof name, "--%.*s", (int)length, word);
     const struct mgb_flag *flag = word[length] && word[length + 1] && length < 20
-                                      ? command_flag_find(in->command, name, strlen(name), &negated)
+                                      ? mgb_flag_find_own(in->command, name, strlen(name), &negated)
                                       : NULL;
     return flag && flag->value ? flag->name : NULL;
 }
