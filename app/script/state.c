@@ -1,5 +1,5 @@
-/* Life of a script state: memory cap, libraries, running the main chunk under protection, interrupt. What the libraries
- * hold is in the files named open_*; what an error looks like is error.c's. */
+/* Life of a script state: memory cap, libraries, running the main chunk under protection. What the libraries hold is in
+ * files of their own; what an error looks like is error.c's, how a script is stopped interrupt.c's. */
 #include "app/script/host.h"
 #include "app/script/paths.h"
 #include <lualib.h>
@@ -371,62 +371,4 @@ void mgb_script_answer_done(struct mgb_script_answer *answer)
 const char *mgb_script_help_get(const struct mgb_script *script)
 {
     return script->help_text;
-}
-
-/* Stays armed: a script's own pcall swallows one error, not the next instruction. Only a count hook, because a call hook
- * would also hit the C functions that close things down. */
-static void interrupt_hook(lua_State *L, lua_Debug *ar)
-{
-    if (!atomic_load(&mgb_script_of(L)->interrupted)) { /* taken back */
-        lua_sethook(L, NULL, 0, 0);
-        return;
-    }
-    lua_getinfo(L, "Sl", ar);
-    lua_pushfstring(L, "%s:%d: interrupted", ar->short_src, ar->currentline);
-    lua_error(L);
-}
-
-#define WATCH_EVERY 1000 /* instructions */
-
-/* Another thread must not touch the state: it leaves a wish that is looked for here. */
-static void watch_hook(lua_State *L, lua_Debug *ar)
-{
-    if (!atomic_load(&mgb_script_of(L)->interrupted))
-        return;
-    lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, 1);
-    interrupt_hook(L, ar);
-}
-
-void mgb_script_stop(struct mgb_script *script)
-{
-    atomic_store(&script->interrupted, true);
-}
-
-void mgb_script_watch(struct mgb_script *script, bool on)
-{
-    script->watched = on;
-    lua_sethook(script->lua, on ? watch_hook : NULL, on ? LUA_MASKCOUNT : 0, on ? WATCH_EVERY : 0);
-}
-
-void mgb_script_resume(struct mgb_script *script)
-{
-    atomic_store(&script->interrupted, false);
-    mgb_script_watch(script, script->watched);
-}
-
-void mgb_script_rearm(lua_State *L)
-{
-    if (atomic_load(&mgb_script_of(L)->interrupted))
-        lua_sethook(L, interrupt_hook, LUA_MASKCOUNT, 1);
-}
-
-void mgb_script_interrupt(struct mgb_script *script)
-{
-    atomic_store(&script->interrupted, true);
-    lua_sethook(atomic_load(&script->running), interrupt_hook, LUA_MASKCOUNT, 1);
-}
-
-bool mgb_script_interrupted(const struct mgb_script *script)
-{
-    return atomic_load(&script->interrupted);
 }
