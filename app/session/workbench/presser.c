@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FIRST_INTERVAL_NS INT64_C(1000000000)
 
@@ -163,13 +162,6 @@ void mgb_presser_forget(struct mgb_presser *presser)
     presser->request.graph = NULL; /* another one may come to lie where it was */
 }
 
-static int64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void answer_take(struct mgb_presser *presser, const struct mgb_looked_up *answer)
 {
     int number = answer->id % MGB_PRESSED_MOST;
@@ -226,7 +218,7 @@ static void desk_ask(struct mgb_presser *presser)
     bool planned = presser->next == presser->count, first = presser->next == FIRST_ROWS;
     if (!presser->desk || (!planned && !first))
         return;
-    int64_t now = clock_ns();
+    int64_t now = session_clock_ns();
     if (presser->asked && now - presser->asked_ns < presser->interval_ns)
         return;
     if (presser->asked)
