@@ -21,11 +21,8 @@ static void sizes_are_seen_without_a_key(void **state)
     struct terminal *t = visit_start(*state, NULL, NULL, NULL);
     live_run(t);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char rule[80];
         terminal_resize(t, sizes[i][0], sizes[i][1]);
-        snprintf(rule, sizeof rule, "^mgbench|^mlp.{%d}|^── PLACEMENT .{%d}", sizes[i][1] / 2,
-                 sizes[i][1]);
-        terminal_await_match(t, rule + 0);
+        visit_await_size(t);
         terminal_await_match(t, "^mgbench|^mlp");
         terminal_await_match(t, "^ space pause");
         terminal_await(t, "RUNNING");

@@ -71,6 +71,19 @@ void visit_all(struct terminal *t,
     visit_go(t, &visit_places[0]);
 }
 
+static bool fills_the_terminal(struct terminal *t, void *unused)
+{
+    (void)unused;
+    struct terminal_cell last = terminal_cell(t, 2, t->columns - 1);
+    return strncmp(terminal_line(t, 2), "──", 6) == 0 && last.point != 0 && last.point != ' ' &&
+           *terminal_line(t, t->rows - 2);
+}
+
+void visit_await_size(struct terminal *t)
+{
+    terminal_await_that(t, fills_the_terminal, NULL, "a picture as large as the terminal");
+}
+
 size_t visit_bytes_beyond_ascii(struct terminal *t)
 {
     size_t size, count = 0;

@@ -27,6 +27,10 @@ void visit_all(struct terminal *terminal,
                            void *context),
                void *context);
 
+/* Until the picture is as large as the terminal: its first rule reaches the last column, and keys are told on the last line
+ * but one. What is left of the picture of a larger one may look so, of a smaller one not. */
+void visit_await_size(struct terminal *terminal);
+
 /* Of all that the program wrote so far: bytes beyond ASCII; sequences that set a colour. Newest megabyte. */
 size_t visit_bytes_beyond_ascii(struct terminal *terminal);
 size_t visit_color_sequences(struct terminal *terminal);
