@@ -1,5 +1,5 @@
 /* The program dies in the middle of a run: the supervisor brings it back on what it was doing, paused. */
-#include "tests/screens/program.h"
+#include "tests/screens/live.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -11,28 +11,10 @@
 
 #include <cmocka.h>
 
-static int begin(void **state)
-{
-    static struct program program;
-    program_make(&program);
-    *state = &program;
-    return 0;
-}
-
-static int end(void **state)
-{
-    program_free(*state);
-    return 0;
-}
-
 static struct terminal *running(struct program *p)
 {
-    struct terminal *t = program_start(p, NULL, "mlp", "--backend", "host", "--gpus", "2",
-                                       "--batch", "8", "--strategy", "gradients", NULL);
-    terminal_await(t, "READY");
-    terminal_press(t, "Space");
-    terminal_await_match(
-        t, "RUNNING +[1-9]"); /* a step is done: from here on it can be brought back */
+    struct terminal *t = live_ready(p, NULL, "--strategy", "gradients", NULL);
+    live_run(t); /* a step is done: from here on it can be brought back */
     return t;
 }
 
@@ -62,9 +44,7 @@ static void a_killed_worker_is_started_again_paused(void **state)
     terminal_press(t, "Space");
     terminal_await(t, "RUNNING");
     assert_string_equal(program_ask(p, "select count(*) from run"), "2");
-    terminal_press(t, "q");
-    assert_int_equal(terminal_await_exit(t), 0);
-    terminal_check_restored(t);
+    live_quit(t);
     assert_string_equal(program_ask(p, "select batch_per_gpu, strategy, weights_at from segment "
                                        "order by run_id desc limit 1"),
                         "8,gradients,/cpu:0");
@@ -106,10 +86,13 @@ static void what_dies_before_it_ran_is_not_started_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_dies_before_it_ran_is_not_started_again, begin, end),
-        cmocka_unit_test_setup_teardown(a_killed_worker_is_started_again_paused, begin, end),
+        cmocka_unit_test_setup_teardown(what_dies_before_it_ran_is_not_started_again, live_begin,
+                                        live_end),
+        cmocka_unit_test_setup_teardown(a_killed_worker_is_started_again_paused, live_begin,
+                                        live_end),
         cmocka_unit_test_setup_teardown(
-            after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was, begin, end),
+            after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was, live_begin,
+            live_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

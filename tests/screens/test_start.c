@@ -1,5 +1,5 @@
 /* mgbench-tui starts, opens paused and leaves the terminal as it was; or says in one line why it does not start. */
-#include "tests/screens/program.h"
+#include "tests/screens/live.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,20 +10,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static int begin(void **state)
-{
-    static struct program program;
-    program_make(&program);
-    *state = &program;
-    return 0;
-}
-
-static int end(void **state)
-{
-    program_free(*state);
-    return 0;
-}
 
 /* How many lines there are on the screen. */
 static int lines_of(struct terminal *t)
@@ -120,9 +106,7 @@ static void it_opens_paused_and_stores_nothing(void **state)
     assert_true(terminal_state(t).alternate);
     assert_false(terminal_has(t, "RUNNING"));
     assert_int_not_equal(access(p->database, F_OK), 0);
-    terminal_press(t, "q");
-    assert_int_equal(terminal_await_exit(t), 0);
-    terminal_check_restored(t);
+    live_quit(t);
     assert_int_not_equal(access(p->database, F_OK), 0);
 }
 
@@ -136,9 +120,7 @@ static void space_runs_it_and_the_run_is_stored(void **state)
     terminal_press(t, "Space");
     terminal_await(t, "PAUSED");
     assert_string_equal(program_ask(p, "select count(*) from run"), "1");
-    terminal_press(t, "q");
-    assert_int_equal(terminal_await_exit(t), 0);
-    terminal_check_restored(t);
+    live_quit(t);
     assert_string_equal(program_ask(p, "select outcome from run"), "ok");
     assert_string_equal(program_ask(p, "select count(*) > 0 from step"), "1");
 }
@@ -151,9 +133,7 @@ static void it_starts_on_terminals_of_many_kinds(void **state)
         struct terminal_options options = {.term = terms[i]};
         struct terminal *t = program_start(*state, &options, "mlp", "--backend", "host", NULL);
         terminal_await(t, "READY");
-        terminal_press(t, "q");
-        assert_int_equal(terminal_await_exit(t), 0);
-        terminal_check_restored(t);
+        live_quit(t);
     }
 }
 
@@ -164,9 +144,7 @@ static void keys_and_screen_of_the_command_line_are_taken(void **state)
                                        "--screen", "variables", "--keys", "1,Space", NULL);
     terminal_await(t, "RUNNING");
     assert_int_equal(terminal_worker(t), terminal_pid(t));
-    terminal_press(t, "q");
-    assert_int_equal(terminal_await_exit(t), 0);
-    terminal_check_restored(t);
+    live_quit(t);
 }
 
 static void for_looking_only_nothing_runs(void **state)
@@ -185,17 +163,18 @@ static void for_looking_only_nothing_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_terminal_that_cannot_be_used_is_told_in_one_line, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(without_a_terminal_it_says_so, begin, end),
+        cmocka_unit_test_setup_teardown(a_terminal_that_cannot_be_used_is_told_in_one_line,
+                                        live_begin, live_end),
+        cmocka_unit_test_setup_teardown(without_a_terminal_it_says_so, live_begin, live_end),
         cmocka_unit_test_setup_teardown(words_that_are_wrong_are_refused_before_anything_is_drawn,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(what_is_only_asked_is_answered, begin, end),
-        cmocka_unit_test_setup_teardown(it_opens_paused_and_stores_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(space_runs_it_and_the_run_is_stored, begin, end),
-        cmocka_unit_test_setup_teardown(it_starts_on_terminals_of_many_kinds, begin, end),
-        cmocka_unit_test_setup_teardown(keys_and_screen_of_the_command_line_are_taken, begin, end),
-        cmocka_unit_test_setup_teardown(for_looking_only_nothing_runs, begin, end),
+                                        live_begin, live_end),
+        cmocka_unit_test_setup_teardown(what_is_only_asked_is_answered, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(it_opens_paused_and_stores_nothing, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(space_runs_it_and_the_run_is_stored, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(it_starts_on_terminals_of_many_kinds, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(keys_and_screen_of_the_command_line_are_taken, live_begin,
+                                        live_end),
+        cmocka_unit_test_setup_teardown(for_looking_only_nothing_runs, live_begin, live_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
