@@ -81,6 +81,20 @@ static inline void bench_await_segment(struct bench *bench, int number)
     mgb_shared_drop(bench_await(bench, bench_has_segment, number, "a segment"));
 }
 
+/* Opened and running, with figures of its first segment. */
+static inline void bench_open_running(struct bench *bench, const char *path)
+{
+    bench_open(bench, path);
+    assert_ok(bench_ask(bench, MGB_WISH_RUN, NULL));
+    bench_await_segment(bench, 1);
+}
+
+static inline void bench_pause(struct bench *bench)
+{
+    assert_ok(bench_ask(bench, MGB_WISH_PAUSE, NULL));
+    bench_await_state(bench, MGB_BENCH_PAUSED);
+}
+
 static inline void bench_await_log(struct bench *bench, const char *words)
 {
     for (int i = 0; i < 18000 && !bench_logged(bench, words); i++)

@@ -44,9 +44,7 @@ static void toggles_while_it_runs_leave_losses_as_they_are(void **state)
 {
     struct bench bench;
     char toggled[1 << 15], plain[1 << 15];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
+    bench_open_running(&bench, *state);
     assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
     bench_await_segment(&bench, 2);
     assert_ok(bench_toggle(&bench, MGB_OPTION_MERGE_AT, 1));
@@ -74,11 +72,8 @@ static void changes_that_wait_are_one_segment(void **state)
 {
     struct bench bench;
     struct mgb_pending pending;
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    bench_open_running(&bench, *state);
+    bench_pause(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "for i = 1, 3e7 do end"));
     bench_await_busy(&bench);
     assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
@@ -102,8 +97,7 @@ static void a_segment_left_in_its_warm_up_does_not_push_out_the_measured_one(voi
     bench_open(&bench, *state);
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     bench_await_steps(&bench, 20);
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    bench_pause(&bench);
     assert_ok(bench_toggle(&bench, MGB_OPTION_WEIGHTS_AT, 1));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
     assert_ok(bench_toggle(&bench, MGB_OPTION_MERGE_AT, 1));
@@ -120,11 +114,8 @@ static void one_refused_change_among_others_is_left_out(void **state)
 {
     struct bench bench;
     char message[600];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    bench_open_running(&bench, *state);
+    bench_pause(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "for i = 1, 3e7 do end"));
     bench_await_busy(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "weights_at=/cpu:0"));
@@ -183,9 +174,7 @@ static void out_of_memory_says_what_is_missing_and_the_last_placement_goes_on(vo
 {
     struct bench bench;
     char message[600];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
+    bench_open_running(&bench, *state);
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "gpu_memory=4KiB"));
     bench_message(&bench, message, sizeof message);
     assert_non_null(strstr(message, "out of memory on /"));
@@ -221,14 +210,11 @@ static void another_model_ends_the_run_and_a_wrong_one_does_not(void **state)
 {
     struct bench bench;
     char message[600];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
+    bench_open_running(&bench, *state);
     assert_ok(bench_ask(&bench, MGB_WISH_MODEL, "no_such_model"));
     bench_message(&bench, message, sizeof message);
     assert_non_null(strstr(message, "no_such_model"));
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED); /* still the same run */
+    bench_pause(&bench); /* still the same run */
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     assert_ok(bench_ask(&bench, MGB_WISH_MODEL, "mlp hidden=8 height=4 width=4"));
     bench_await_log(&bench, "its weights are gone");
@@ -256,8 +242,7 @@ static void a_point_is_gone_on_at_after_a_crash(void **state)
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "weights_at=/cpu:0 batch=2"));
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     bench_await_segment(&bench, 1);
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    bench_pause(&bench);
     bench_close(&bench);
     assert_string_not_equal(bench.point, "");
 

@@ -11,8 +11,7 @@ static void pause_after(struct bench *bench, int segment)
 {
     assert_ok(bench_ask(bench, MGB_WISH_RUN, NULL));
     bench_await_segment(bench, segment);
-    assert_ok(bench_ask(bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(bench, MGB_BENCH_PAUSED);
+    bench_pause(bench);
 }
 
 static void expressions_answer_in_the_log(void **state)
@@ -64,9 +63,7 @@ static void the_newest_answer_is_there_to_be_shown(void **state)
 static void an_endless_expression_is_stopped(void **state)
 {
     struct bench bench;
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
+    bench_open_running(&bench, *state);
     assert_ok(bench_ask(&bench, MGB_WISH_EVAL, "while true do pcall(function() end) end"));
     bench_await_busy(&bench);
     assert_ok(bench_ask(&bench, MGB_WISH_STOP, NULL));

@@ -19,11 +19,8 @@ static void a_change_that_could_not_be_noted_is_told_when_it_is_saved(void **sta
 {
     struct bench bench;
     char path[400];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
-    assert_ok(bench_ask(&bench, MGB_WISH_PAUSE, NULL));
-    bench_await_state(&bench, MGB_BENCH_PAUSED);
+    bench_open_running(&bench, *state);
+    bench_pause(&bench);
     atomic_store(&none, true);
     assert_ok(bench_ask(&bench, MGB_WISH_SET, "batch=2"));
     bench_await_state(&bench, MGB_BENCH_PAUSED);
@@ -49,9 +46,7 @@ static void the_old_script_stays_until_the_new_one_is_whole(void **state)
 {
     struct bench bench;
     char path[400], again[420], partial[420];
-    bench_open(&bench, *state);
-    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
-    bench_await_segment(&bench, 1);
+    bench_open_running(&bench, *state);
     snprintf(path, sizeof path, "%s it's.lua", (const char *)*state);
     snprintf(again, sizeof again, "%s!", path);
     snprintf(partial, sizeof partial, "%s.partial", path);
