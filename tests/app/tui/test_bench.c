@@ -1,30 +1,13 @@
 /* The bench: its picture, that its numbers are the snapshot's, that nothing is told by colour alone. */
-#include "tests/app/tui/fixture.h"
+#include "tests/app/tui/bench_scene.h"
 
-#include "app/tui/bench.h"
 #include "app/tui/list.h"
-#include "tests/support/check.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct tui_scene scene;
-static struct mgb_pending pending;
-static struct bench_state view; /* of the view */
-
-static struct fixture *bench_make(int gpus)
-{
-    struct fixture *f = fixture_make(gpus);
-    assert_non_null(f);
-    fixture_scene(&scene, f);
-    pending = (struct mgb_pending){0};
-    scene.pending = &pending;
-    view = (struct bench_state){0};
-    return f;
-}
 
 /* The picture of the scene in a body of that size, to be freed. */
 static char *bench_text(int rows, int columns, bool utf8)

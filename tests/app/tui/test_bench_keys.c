@@ -1,26 +1,8 @@
 /* The bench's keys: what each asks the workbench for, and what is refused with a reason before it is asked. */
-#include "tests/app/tui/fixture.h"
-
-#include "app/tui/bench.h"
-#include "tests/support/check.h"
+#include "tests/app/tui/bench_scene.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static struct tui_scene scene;
-static struct mgb_pending pending;
-static struct bench_state view; /* of the view */
-
-static struct fixture *bench_make(int gpus)
-{
-    struct fixture *f = fixture_make(gpus);
-    assert_non_null(f);
-    fixture_scene(&scene, f);
-    pending = (struct mgb_pending){0};
-    scene.pending = &pending;
-    view = (struct bench_state){0};
-    return f;
-}
 
 static void keys_that_toggle_ask_for_it(void **state)
 {
