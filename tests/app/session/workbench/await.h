@@ -111,16 +111,4 @@ static inline void bench_message(struct bench *bench, char *out, size_t size)
     mgb_shared_drop(snapshot);
 }
 
-/* Does a piece of Lua, and waits until it is done. */
-static inline void bench_eval(struct bench *bench, const char *text)
-{
-    static int serial;
-    char marked[600], mark[40];
-    snprintf(mark, sizeof mark, "done-%d", ++serial);
-    assert_ok(bench_ask(bench, MGB_WISH_EVAL, text));
-    snprintf(marked, sizeof marked, "print('%s')", mark);
-    assert_ok(bench_ask(bench, MGB_WISH_EVAL, marked));
-    bench_await_log(bench, mark);
-}
-
 #endif

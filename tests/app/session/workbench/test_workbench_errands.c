@@ -14,6 +14,18 @@ static void pause_after(struct bench *bench, int segment)
     bench_pause(bench);
 }
 
+/* Does a piece of Lua, and waits until it is done. */
+static void bench_eval(struct bench *bench, const char *text)
+{
+    static int serial;
+    char marked[600], mark[40];
+    snprintf(mark, sizeof mark, "done-%d", ++serial);
+    assert_ok(bench_ask(bench, MGB_WISH_EVAL, text));
+    snprintf(marked, sizeof marked, "print('%s')", mark);
+    assert_ok(bench_ask(bench, MGB_WISH_EVAL, marked));
+    bench_await_log(bench, mark);
+}
+
 static void expressions_answer_in_the_log(void **state)
 {
     struct bench bench;
