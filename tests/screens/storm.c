@@ -92,15 +92,16 @@ static bool head_read(struct terminal *t, long long *run, long long *steps)
     return state && sscanf(state, "%*s %lld", steps) == 1;
 }
 
-/* A line that is being drawn may show the run of one picture and the steps of another: what the next one goes on from was
- * no such mixture. */
+/* A line that is being drawn may show the run of one picture and the steps of another, for as long as more of it comes: what
+ * the next one goes on from was no such mixture. */
 void storm_look(struct storm *storm, int ms)
 {
     long long run, steps;
-    terminal_look(storm->terminal, ms);
+    bool whole = !terminal_look(storm->terminal, ms);
     if (!head_read(storm->terminal, &run, &steps))
         return;
-    if (run == storm->run && steps >= storm->steps && run > 0 && run < STORM_RUNS &&
+    bool goes_on = steps > storm->steps || (whole && steps == storm->steps);
+    if (run == storm->run && goes_on && run > 0 && run < STORM_RUNS &&
         storm->steps > storm->shown[run])
         storm->shown[run] = storm->steps;
     storm->run = run;
