@@ -29,15 +29,18 @@ static void ask(struct tui_desk *desk, enum mgb_wish_kind kind, const char *text
 
 static void run_or_pause(struct tui_screen *screen)
 {
+    const char *doing = *screen->snapshot->doing ? screen->snapshot->doing : "something runs";
     switch (screen->snapshot->state) {
     case MGB_BENCH_OPENING:
     case MGB_BENCH_RUNNING:
         ask(&screen->desk, MGB_WISH_PAUSE, NULL);
         return;
     case MGB_BENCH_SWEEPING:
-    case MGB_BENCH_BUSY:
-        screen_say(screen, MGB_LINE_WARNING, "%s: Ctrl-C stops it",
-                   *screen->snapshot->doing ? screen->snapshot->doing : "something runs");
+        screen_say(screen, MGB_LINE_WARNING, "%s: Ctrl-C stops it", doing);
+        return;
+    case MGB_BENCH_BUSY: /* as every change that is asked for meanwhile */
+        screen_say(screen, MGB_LINE_NOTE, "%s: steps run after it; Ctrl-C stops it", doing);
+        ask(&screen->desk, MGB_WISH_RUN, NULL);
         return;
     case MGB_BENCH_EMPTY:
     case MGB_BENCH_READY:

@@ -45,8 +45,6 @@ struct terminal *live_ready(struct program *p, const char *const *environment, .
 
 void live_run(struct terminal *t)
 {
-    terminal_await_match(t,
-                         "READY|PAUSED|FAILED"); /* while an expression runs, Space does nothing */
     terminal_press(t, "Space");
     terminal_await_match(t, "RUNNING +[1-9]");
 }

@@ -108,19 +108,14 @@ void storm_look(struct storm *storm, int ms)
     storm->steps = steps;
 }
 
-/* While an expression is still being done a key to run is refused, and told so: it is given again. */
 void storm_run(struct storm *storm)
 {
     static const char runs[] = "RUNNING +[1-9]";
-    for (int i = 0; i < 5; i++) {
-        terminal_press(storm->terminal, "Space");
-        for (int64_t end = now_ms() + 5000; now_ms() < end;) {
-            if (terminal_matches(storm->terminal, runs))
-                return;
-            storm_look(storm, 20);
-        }
-        if (terminal_matches(storm->terminal, "OPENING|RUNNING"))
-            break;
+    terminal_press(storm->terminal, "Space");
+    for (int64_t end = now_ms() + 5000; now_ms() < end;) {
+        if (terminal_matches(storm->terminal, runs))
+            return;
+        storm_look(storm, 20);
     }
     terminal_await_match(storm->terminal, runs);
 }

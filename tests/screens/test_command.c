@@ -150,6 +150,27 @@ static void errors_have_their_line_and_traceback(void **state)
     live_quit(t);
 }
 
+/* As changes do that are asked for meanwhile; asked for twice it still runs. */
+static void a_run_asked_for_meanwhile_waits_for_the_expression(void **state)
+{
+    struct program *p = *state;
+    struct terminal *t = live_ready(p, NULL, NULL);
+    char path[200], line[300];
+    snprintf(path, sizeof path, "%s/go", p->folder);
+    snprintf(line, sizeof line, "while not io.open('%s') do end", path);
+    live_command(t, line);
+    terminal_await(t, "BUSY");
+    terminal_press(t, "Space");
+    terminal_await(t, "steps run after it");
+    terminal_press(t, "Space");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    terminal_await_match(t, "RUNNING +[1-9]");
+    live_pause(t);
+    live_quit(t);
+}
+
 static void a_loop_that_never_ends_is_stopped(void **state)
 {
     struct program *p = *state;
@@ -329,6 +350,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(expressions_are_lua, live_begin, live_end),
         cmocka_unit_test_setup_teardown(errors_have_their_line_and_traceback, live_begin, live_end),
         cmocka_unit_test_setup_teardown(a_loop_that_never_ends_is_stopped, live_begin, live_end),
+        cmocka_unit_test_setup_teardown(a_run_asked_for_meanwhile_waits_for_the_expression,
+                                        live_begin, live_end),
         cmocka_unit_test_setup_teardown(lines_come_back_and_are_completed, live_begin, live_end),
         cmocka_unit_test_setup_teardown(filters_leave_only_what_matches, live_begin, live_end),
         cmocka_unit_test_setup_teardown(runs_are_tagged_noted_and_deleted, live_begin, live_end),
