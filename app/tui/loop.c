@@ -55,8 +55,7 @@ static void hang_up(struct tui_program *program)
         return;
     }
     tui_terminal_close();
-    if (program->options->screen)
-        program->options->screen(program->options->context, false);
+    tui_holder_tell(program, false);
     program->headless = true;
     tui_log_add(program->log, MGB_LINE_NOTE,
                 "the terminal hung up; what runs goes on, until it is done or SIGTERM comes");

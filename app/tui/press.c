@@ -5,12 +5,6 @@
 
 #define PAUSE_WAIT_NS 1000000000LL
 
-static void screen_tell(struct tui_program *program, bool on)
-{
-    if (program->options->screen)
-        program->options->screen(program->options->context, on);
-}
-
 static bool is_running(struct tui_program *program)
 {
     const struct mgb_snapshot *now = mgb_workbench_look(program->workbench, NULL);
@@ -37,9 +31,9 @@ void tui_suspend(struct tui_program *program)
     if (program->headless)
         return;
     bool again = run_hold(program);
-    screen_tell(program, false);
+    tui_holder_tell(program, false);
     tui_terminal_suspend();
-    screen_tell(program, true);
+    tui_holder_tell(program, true);
     if (again)
         mgb_workbench_ask(program->workbench, &(struct mgb_wish){.kind = MGB_WISH_RUN});
     tui_signals_forget(SIGCONT);

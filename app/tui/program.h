@@ -63,6 +63,9 @@ struct tui_program {
 
 int64_t tui_now_ns(void); /* monotonic */
 
+/* tui.c: to who started the program: it has the terminal, or no longer has. */
+void tui_holder_tell(const struct tui_program *program, bool on);
+
 /* signals.c: blocks the signals of the program and makes `signals`; before any thread is started. */
 enum mgb_status tui_signals_take(struct tui_program *program);
 void tui_signals_give_back(struct tui_program *program);

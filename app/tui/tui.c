@@ -19,7 +19,7 @@ enum {
     HELD_MS = 5000 /* for another program that keeps the results file */
 };
 
-static void screen_tell(const struct tui_program *program, bool on)
+void tui_holder_tell(const struct tui_program *program, bool on)
 {
     if (program->options->screen)
         program->options->screen(program->options->context, on);
@@ -44,7 +44,7 @@ static enum mgb_status terminal_start(struct tui_program *program)
     terminal.out = program->terminal;
     MGB_TRY(tui_terminal_open(&terminal));
     tui_crash_take(o->program);
-    screen_tell(program, true);
+    tui_holder_tell(program, true);
     return tui_watch_begin(program);
 }
 
@@ -242,7 +242,7 @@ static int program_close(struct tui_program *program, int code)
     tui_keyboard_give_back();
     tui_chatter_end(program->chatter);
     tui_crash_give_back();
-    screen_tell(program, false);
+    tui_holder_tell(program, false);
     history_keep(program);
     if (program->screen)
         tui_screen_fired_tell(program->screen);
