@@ -166,7 +166,10 @@ static void for_looking_only_nothing_is_changed(void **state)
         terminal_await_match(t, "! .*(read ?only|looking only)");
     }
     live_command(t, "show 1");
-    terminal_await_match(t, "Output|mlp");
+    terminal_await(t, "[Output]");
+    terminal_await_match(t, "outcome +ok");
+    terminal_press(t, "Esc");
+    terminal_await_gone(t, "[Output]");
     live_quit(t);
     assert_string_equal(database_text(p,
                                       "SELECT (SELECT count(*) FROM run) || (SELECT count(*) FROM "
