@@ -60,12 +60,12 @@ static void commands_of_mgbench_are_run_beside_the_session(void **state)
     live_await_segment(t, 2);
     live_command(t, "show last");
     terminal_await(t, "[Output]");
-    terminal_await(t, "mlp");
+    terminal_await_match(t, "model +mlp");
     terminal_press(t, "Esc");
     terminal_await(t, "PLACEMENT");
     live_command(t, "compare 1.1 1.2");
     terminal_await(t, "[Output]");
-    terminal_await_match(t, "1[.]1.*1[.]2|weights_at");
+    terminal_await_match(t, "weights_at +/gpu:0 +/cpu:0");
     terminal_press(t, "Esc");
     terminal_await(t, "PLACEMENT");
     terminal_press(t, "c"); /* the key does the same */
