@@ -153,9 +153,10 @@ int tui_hints_draw(struct tui_canvas *canvas, struct tui_rect row, const struct 
     return x;
 }
 
-static const char *run_word(const struct mgb_snapshot *snapshot)
+const char *tui_run_word(const struct mgb_snapshot *snapshot)
 {
-    return snapshot->state == MGB_BENCH_RUNNING ? "pause" : "run";
+    bool runs = snapshot->state == MGB_BENCH_RUNNING || snapshot->state == MGB_BENCH_OPENING;
+    return runs ? "pause" : "run";
 }
 
 /* What is the screen's own comes first, then what works everywhere, as far as there is room. */
@@ -174,7 +175,7 @@ static void hint_draw(const struct tui_screen *screen, struct tui_canvas *canvas
         if ((tui_actions[i].where & place) && tui_actions[i].where != TUI_EVERYWHERE &&
             *tui_actions[i].help)
             x = hint_put(canvas, row, x, tui_actions[i].key, tui_actions[i].name);
-    x = hint_put(canvas, row, x, "Space", run_word(screen->snapshot));
+    x = hint_put(canvas, row, x, "Space", tui_run_word(screen->snapshot));
     x = hint_put(canvas, row, x, "?", "help");
     hint_put(canvas, row, x, "q", "quit");
 }

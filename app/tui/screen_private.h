@@ -105,6 +105,8 @@ struct tui_hint {
 };
 int tui_hints_draw(struct tui_canvas *canvas, struct tui_rect row, const struct tui_hint *hints,
                    int count);
+/* What Space does: "run" or "pause". */
+const char *tui_run_word(const struct mgb_snapshot *snapshot);
 
 /* view_runs.c: the rows of runs are chosen by the archive, which must hear of a new filter. */
 void tui_runs_filter(void *state, const struct tui_scene *scene, struct tui_desk *desk);

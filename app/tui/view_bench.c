@@ -2,6 +2,7 @@
 #include "app/tui/bench.h"
 
 #include "app/tui/chart.h"
+#include "app/tui/screen_private.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -184,10 +185,8 @@ static void bench_hint(void *state, struct tui_canvas *canvas, struct tui_rect r
                                            {"c", "compare"},          {"w", "what-if"},
                                            {"R", "record"},           {"q", "quit"}};
     (void)state;
-    bool runs =
-        scene->snapshot->state == MGB_BENCH_RUNNING || scene->snapshot->state == MGB_BENCH_OPENING;
     int x = tui_put(canvas, row, 0, 1, TUI_KEY, "space");
-    x = tui_put(canvas, row, 0, x + 1, TUI_PLAIN, runs ? "pause" : "run");
+    x = tui_put(canvas, row, 0, x + 1, TUI_PLAIN, tui_run_word(scene->snapshot));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         int needed = (int)(strlen(parts[i][0]) + strlen(parts[i][1])) + 3;
         if (x + needed > row.columns)
