@@ -1,25 +1,24 @@
 /* Methods of graphs that add an operator: graph:dense(name, x, ...) -> tensor. Tensors and variables are their numbers. */
-#include "app/script/bind.h"
-#include <mgb/model.h>
+#include "app/script/graph_ops.h"
 
-static enum mgb_activation activation_check(lua_State *L, int index)
+enum mgb_activation mgb_script_activation(lua_State *L, int index)
 {
     static const char *const names[] = {"linear", "relu", "tanh", "sigmoid", NULL};
     return (enum mgb_activation)luaL_checkoption(L, index, "linear", names);
 }
 
-static int tensor_check(lua_State *L, int index)
+int mgb_script_tensor(lua_State *L, int index)
 {
     return mgb_script_read_int(L, index, "a tensor's number");
 }
 
 /* The number of a tensor, -1 for none. */
-static int tensor_option(lua_State *L, int index)
+int mgb_script_tensor_option(lua_State *L, int index)
 {
-    return lua_isnoneornil(L, index) ? -1 : tensor_check(L, index);
+    return lua_isnoneornil(L, index) ? -1 : mgb_script_tensor(L, index);
 }
 
-static int tensor_push(lua_State *L, enum mgb_status status, int tensor)
+int mgb_script_push_tensor(lua_State *L, enum mgb_status status, int tensor)
 {
     mgb_script_check(L, status);
     lua_pushinteger(L, tensor);
@@ -59,10 +58,10 @@ static struct mgb_window window_check(lua_State *L, int index)
 static int op_dense(lua_State *L)
 {
     int out;
-    enum mgb_status status =
-        mgb_op_dense(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
-                     tensor_check(L, 4), tensor_option(L, 5), activation_check(L, 6));
-    return tensor_push(L, status, out);
+    enum mgb_status status = mgb_op_dense(
+        mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), mgb_script_tensor(L, 3),
+        mgb_script_tensor(L, 4), mgb_script_tensor_option(L, 5), mgb_script_activation(L, 6));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 /* conv2d(name, x, weight, bias or nil, activation, window) */
@@ -71,9 +70,10 @@ static int op_conv2d(lua_State *L)
     int out;
     struct mgb_window window = window_check(L, 7);
     enum mgb_status status =
-        mgb_op_conv2d(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
-                      tensor_check(L, 4), tensor_option(L, 5), &window, activation_check(L, 6));
-    return tensor_push(L, status, out);
+        mgb_op_conv2d(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
+                      mgb_script_tensor(L, 3), mgb_script_tensor(L, 4),
+                      mgb_script_tensor_option(L, 5), &window, mgb_script_activation(L, 6));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 typedef enum mgb_status pool_function(struct mgb_graph *graph, int *out, const char *name, int x,
@@ -84,8 +84,8 @@ static int op_pool(lua_State *L, pool_function *function)
     int out;
     struct mgb_window window = window_check(L, 4);
     enum mgb_status status = function(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
-                                      tensor_check(L, 3), &window);
-    return tensor_push(L, status, out);
+                                      mgb_script_tensor(L, 3), &window);
+    return mgb_script_push_tensor(L, status, out);
 }
 
 static int op_max_pool2d(lua_State *L)
@@ -103,8 +103,8 @@ static int op_activation(lua_State *L)
     int out;
     enum mgb_status status =
         mgb_op_activation(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
-                          tensor_check(L, 3), activation_check(L, 4));
-    return tensor_push(L, status, out);
+                          mgb_script_tensor(L, 3), mgb_script_activation(L, 4));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 static int op_reshape(lua_State *L)
@@ -112,26 +112,26 @@ static int op_reshape(lua_State *L)
     int out;
     struct mgb_shape shape;
     mgb_script_read_shape(L, 4, &shape);
-    enum mgb_status status = mgb_op_reshape(mgb_script_graph(L, 1), &out,
-                                            mgb_script_read_name(L, 2), tensor_check(L, 3), &shape);
-    return tensor_push(L, status, out);
+    enum mgb_status status = mgb_op_reshape(
+        mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), mgb_script_tensor(L, 3), &shape);
+    return mgb_script_push_tensor(L, status, out);
 }
 
 static int op_flatten(lua_State *L)
 {
     int out;
     enum mgb_status status = mgb_op_flatten(mgb_script_graph(L, 1), &out,
-                                            mgb_script_read_name(L, 2), tensor_check(L, 3));
-    return tensor_push(L, status, out);
+                                            mgb_script_read_name(L, 2), mgb_script_tensor(L, 3));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 static int op_dropout(lua_State *L)
 {
     int out;
     enum mgb_status status =
-        mgb_op_dropout(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), tensor_check(L, 3),
-                       (float)luaL_checknumber(L, 4));
-    return tensor_push(L, status, out);
+        mgb_op_dropout(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
+                       mgb_script_tensor(L, 3), (float)luaL_checknumber(L, 4));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 /* concat(name, { tensors }, axis) */
@@ -142,12 +142,12 @@ static int op_concat(lua_State *L)
     int *x = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *x, 0);
     for (int i = 0; i < count; i++) {
         lua_geti(L, 3, i + 1);
-        x[i] = tensor_check(L, -1);
+        x[i] = mgb_script_tensor(L, -1);
         lua_pop(L, 1);
     }
     enum mgb_status status = mgb_op_concat(graph, &out, mgb_script_read_name(L, 2), x, count,
                                            mgb_script_read_int(L, 4, "nn.concat: axis"));
-    return tensor_push(L, status, out);
+    return mgb_script_push_tensor(L, status, out);
 }
 
 typedef enum mgb_status two_function(struct mgb_graph *graph, int *out, const char *name, int a,
@@ -157,8 +157,8 @@ static int op_two(lua_State *L, two_function *function)
 {
     int out;
     enum mgb_status status = function(mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2),
-                                      tensor_check(L, 3), tensor_check(L, 4));
-    return tensor_push(L, status, out);
+                                      mgb_script_tensor(L, 3), mgb_script_tensor(L, 4));
+    return mgb_script_push_tensor(L, status, out);
 }
 
 static int op_add(lua_State *L)

@@ -25,12 +25,12 @@ bool mgb_gradient_needs(const struct mgb_gradient *gradient, int tensor)
 }
 
 static enum mgb_status outputs_add(struct mgb_gradient *gradient, int node,
-                                   const int like[MGB_MAX_OUTPUTS])
+                                   const struct mgb_gradient_request *request)
 {
-    for (int slot = 0; slot < MGB_MAX_OUTPUTS; slot++)
-        if (like[slot] >= 0)
+    for (int slot = 0; slot < request->like_count; slot++)
+        if (request->like[slot] >= 0)
             MGB_TRY(mgb_graph_add_output(gradient->graph, node, slot,
-                                         &gradient->graph->tensors[like[slot]]));
+                                         &gradient->graph->tensors[request->like[slot]]));
     return MGB_OK;
 }
 
@@ -49,7 +49,7 @@ enum mgb_status mgb_gradient_node(struct mgb_gradient *gradient, int outputs[MGB
     if (!made.full)
         return mgb_graph_no_memory(gradient->graph);
     MGB_TRY(mgb_graph_add_node(gradient->graph, &node, &made));
-    MGB_TRY(outputs_add(gradient, node, request->like));
+    MGB_TRY(outputs_add(gradient, node, request));
     for (int slot = 0; slot < MGB_MAX_OUTPUTS; slot++)
         outputs[slot] = gradient->graph->nodes[node].outputs[slot];
     return MGB_OK;
@@ -79,7 +79,8 @@ enum mgb_status mgb_gradient_add(struct mgb_gradient *gradient, int tensor, int 
                                                  .suffix = suffix,
                                                  .inputs = {gradient->pending[tensor], dx},
                                                  .input_count = 2,
-                                                 .like = {dx, -1}};
+                                                 .like = {dx},
+                                                 .like_count = 1};
     MGB_TRY(mgb_gradient_node(gradient, outputs, &request));
     gradient->pending[tensor] = outputs[0];
     return MGB_OK;
@@ -109,7 +110,8 @@ enum mgb_status mgb_gradient_through_activation(struct mgb_gradient *gradient, i
                                                  .a.activation.activation = activation,
                                                  .inputs = {node->outputs[0], dy},
                                                  .input_count = 2,
-                                                 .like = {dy, -1}};
+                                                 .like = {dy},
+                                                 .like_count = 1};
     MGB_TRY(mgb_gradient_node(gradient, outputs, &request));
     *dz = outputs[0];
     return MGB_OK;

@@ -83,8 +83,9 @@ enum mgb_status mgb_graph_add_node(struct mgb_graph *graph, int *node,
                                             .section = request->section,
                                             .name = request->full,
                                             .input_count = request->input_count,
-                                            .inputs = inputs,
-                                            .outputs = {-1, -1}};
+                                            .inputs = inputs};
+    for (int slot = 0; slot < MGB_MAX_OUTPUTS; slot++)
+        graph->nodes[*node].outputs[slot] = -1;
     /* Copied whole: replay compares the bytes. */
     memcpy(&graph->nodes[*node].a, &request->a, sizeof request->a);
     builder->nodes.at[builder->nodes.count++] = (struct mgb_made){builder->scope, raw};

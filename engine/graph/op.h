@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/build.h"
 #include "engine/graph/facts.h"
+#include <mgb/op.h>
 
 struct mgb_gradient; /* a pass of autograd */
 
@@ -70,8 +71,9 @@ struct mgb_gradient_request {
     const char *of;     /* name of the forward node */
     const char *suffix; /* "grad_w" */
     union mgb_attributes a;
-    int inputs[2], input_count;
+    int inputs[MGB_MAX_INPUTS], input_count;
     int like[MGB_MAX_OUTPUTS]; /* outputs have the shape of these tensors; -1: not wanted */
+    int like_count;
 };
 /* Adds a gradient operator; its outputs go to `outputs` (-1 where not wanted). */
 enum mgb_status mgb_gradient_node(struct mgb_gradient *gradient, int outputs[MGB_MAX_OUTPUTS],

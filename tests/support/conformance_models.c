@@ -3,6 +3,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/model.h"
+#include <mgb/op.h>
 
 static int conv(struct mgb_graph *graph, int x, int filters, struct mgb_window window,
                 enum mgb_activation activation)

@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 #include "tests/support/random_model.h"
+#include <mgb/op.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

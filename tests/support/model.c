@@ -2,6 +2,7 @@
 #include "tests/support/model.h"
 
 #include "tests/support/check.h"
+#include <mgb/op.h>
 
 struct mgb_graph *model_make(const char *name)
 {

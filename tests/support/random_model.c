@@ -2,6 +2,7 @@
 #include "tests/support/random_model.h"
 
 #include "engine/base/random.h"
+#include <mgb/op.h>
 
 struct maker {
     struct mgb_graph *graph;

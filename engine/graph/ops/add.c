@@ -60,7 +60,8 @@ static enum mgb_status add_value_differentiate(struct mgb_gradient *gradient, st
                                                  .suffix = "grad_v",
                                                  .inputs = {dy},
                                                  .input_count = 1,
-                                                 .like = {node.inputs[1], -1}};
+                                                 .like = {node.inputs[1]},
+                                                 .like_count = 1};
     MGB_TRY(mgb_gradient_add(gradient, node.inputs[0], dy));
     return mgb_gradient_simple(gradient, &request, node.inputs[1]);
 }

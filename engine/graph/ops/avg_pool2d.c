@@ -16,7 +16,8 @@ static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, s
                                                  .a = node.a,
                                                  .inputs = {dy},
                                                  .input_count = 1,
-                                                 .like = {node.inputs[0], -1}};
+                                                 .like = {node.inputs[0]},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 

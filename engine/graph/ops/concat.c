@@ -61,7 +61,8 @@ static enum mgb_status concat_differentiate(struct mgb_gradient *gradient, struc
                                                      .a.slice = {axis, begin, count},
                                                      .inputs = {dy},
                                                      .input_count = 1,
-                                                     .like = {node.inputs[i], -1}};
+                                                     .like = {node.inputs[i]},
+                                                     .like_count = 1};
         MGB_TRY(mgb_gradient_simple(gradient, &request, node.inputs[i]));
         begin += count;
     }

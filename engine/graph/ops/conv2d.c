@@ -71,7 +71,8 @@ static enum mgb_status conv2d_differentiate(struct mgb_gradient *gradient, struc
                                                      .a = a,
                                                      .inputs = {x, dz},
                                                      .input_count = 2,
-                                                     .like = {w, bias ? b : -1}};
+                                                     .like = {w, bias ? b : -1},
+                                                     .like_count = 2};
         MGB_TRY(mgb_gradient_node(gradient, made, &request));
         MGB_TRY(mgb_gradient_add(gradient, w, made[0]));
         if (bias)
@@ -83,7 +84,8 @@ static enum mgb_status conv2d_differentiate(struct mgb_gradient *gradient, struc
                                                  .a = a,
                                                  .inputs = {dz, w},
                                                  .input_count = 2,
-                                                 .like = {x, -1}};
+                                                 .like = {x},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, x);
 }
 

@@ -48,7 +48,8 @@ static enum mgb_status dense_differentiate(struct mgb_gradient *gradient, struct
                                                      .suffix = "grad_w",
                                                      .inputs = {x, dz},
                                                      .input_count = 2,
-                                                     .like = {w, bias ? b : -1}};
+                                                     .like = {w, bias ? b : -1},
+                                                     .like_count = 2};
         MGB_TRY(mgb_gradient_node(gradient, made, &request));
         MGB_TRY(mgb_gradient_add(gradient, w, made[0]));
         if (bias)
@@ -59,7 +60,8 @@ static enum mgb_status dense_differentiate(struct mgb_gradient *gradient, struct
                                                  .suffix = "grad_x",
                                                  .inputs = {dz, w},
                                                  .input_count = 2,
-                                                 .like = {x, -1}};
+                                                 .like = {x},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, x);
 }
 

@@ -23,7 +23,8 @@ static enum mgb_status max_pool2d_differentiate(struct mgb_gradient *gradient, s
                                                  .a = node.a,
                                                  .inputs = {dy, graph->nodes[self].outputs[1]},
                                                  .input_count = 2,
-                                                 .like = {node.inputs[0], -1}};
+                                                 .like = {node.inputs[0]},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 

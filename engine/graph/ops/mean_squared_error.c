@@ -32,7 +32,8 @@ static enum mgb_status mse_differentiate(struct mgb_gradient *gradient, struct m
                                                  .a = node.a,
                                                  .inputs = {node.inputs[0], node.inputs[1]},
                                                  .input_count = 2,
-                                                 .like = {node.inputs[0], -1}};
+                                                 .like = {node.inputs[0]},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 

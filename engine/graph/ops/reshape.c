@@ -57,7 +57,8 @@ static enum mgb_status reshape_differentiate(struct mgb_gradient *gradient, stru
                                                  .suffix = "grad",
                                                  .inputs = {dy},
                                                  .input_count = 1,
-                                                 .like = {node.inputs[0], -1}};
+                                                 .like = {node.inputs[0]},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 

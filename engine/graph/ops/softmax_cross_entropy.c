@@ -40,7 +40,8 @@ static enum mgb_status softmax_differentiate(struct mgb_gradient *gradient, stru
                                                  .a = node.a,
                                                  .inputs = {node.inputs[0], node.inputs[1]},
                                                  .input_count = 2,
-                                                 .like = {node.inputs[0], -1}};
+                                                 .like = {node.inputs[0]},
+                                                 .like_count = 1};
     return mgb_gradient_simple(gradient, &request, node.inputs[0]);
 }
 

@@ -1,4 +1,4 @@
-/* A model: the graph of one tower. Built op by op (the Lua bindings do that), finished once (autograd), then read-only.
+/* A model: the graph of one tower. Built op by op (mgb/op.h; the Lua bindings do that), finished once (autograd), then read-only.
  *
  * Tensors have a per-example shape and a flag that says whether they carry the batch: the batch size itself is not part
  * of a graph, so that one graph serves every split. Operators are channels-last; weights are [in, out] (dense) and
@@ -83,34 +83,6 @@ enum mgb_status mgb_graph_variable(struct mgb_graph *graph, int *variable, const
 enum mgb_status mgb_graph_read(struct mgb_graph *graph, int *tensor, int variable);
 enum mgb_status mgb_graph_freeze(struct mgb_graph *graph, int variable,
                                  bool frozen); /* also after finish */
-
-enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
-                             int bias, enum mgb_activation activation);
-enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x,
-                              int weight, int bias, const struct mgb_window *window,
-                              enum mgb_activation activation);
-enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
-                                  const struct mgb_window *window);
-enum mgb_status mgb_op_avg_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
-                                  const struct mgb_window *window);
-enum mgb_status mgb_op_activation(struct mgb_graph *graph, int *out, const char *name, int x,
-                                  enum mgb_activation activation);
-enum mgb_status mgb_op_reshape(struct mgb_graph *graph, int *out, const char *name, int x,
-                               const struct mgb_shape *shape); /* per-example; one -1 is inferred */
-enum mgb_status mgb_op_flatten(struct mgb_graph *graph, int *out, const char *name, int x);
-enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *name, int x,
-                               float rate);
-enum mgb_status mgb_op_add(struct mgb_graph *graph, int *out, const char *name, int a, int b);
-/* `axis` counts the batch as 0; -1 is the last axis. */
-enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *name, const int *x,
-                              int count, int axis);
-/* Losses and metrics: `out` is a scalar, the sum over the rows it was given; engine code divides by the rows. */
-enum mgb_status mgb_op_softmax_cross_entropy(struct mgb_graph *graph, int *out, const char *name,
-                                             int logits, int label);
-enum mgb_status mgb_op_mean_squared_error(struct mgb_graph *graph, int *out, const char *name,
-                                          int prediction, int target);
-enum mgb_status mgb_op_accuracy(struct mgb_graph *graph, int *out, const char *name, int logits,
-                                int label);
 
 enum mgb_status mgb_graph_output(struct mgb_graph *graph, const char *name, int tensor);
 enum mgb_status mgb_graph_loss(struct mgb_graph *graph, int tensor, float weight);

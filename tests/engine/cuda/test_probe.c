@@ -3,6 +3,7 @@
 
 #include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
+#include <mgb/op.h>
 #include <stdlib.h>
 #include <string.h>
 

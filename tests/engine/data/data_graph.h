@@ -4,6 +4,7 @@
 
 #include "tests/support/check.h"
 #include <mgb/model.h>
+#include <mgb/op.h>
 
 static inline struct mgb_graph *data_graph_make(int classes)
 {

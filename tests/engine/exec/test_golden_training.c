@@ -1,6 +1,7 @@
 /* Losses, gradients and weights of small nets over a few steps against stored PyTorch values
  * (tests/golden/make_training.py). Tolerance 1e-4 of the largest element; what is measured is around 1e-6. */
 #include <mgb/run.h>
+#include <mgb/op.h>
 
 #include "tests/support/check.h"
 #include "tests/support/golden.h"

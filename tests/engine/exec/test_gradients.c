@@ -6,6 +6,7 @@
 #include "tests/support/random_model.h"
 #include "tests/support/training.h"
 #include "tests/support/draws.h"
+#include <mgb/op.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "tests/support/draws.h"
 #include "tests/support/model.h"
 #include "tests/support/training.h"
+#include <mgb/op.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "tests/support/model.h"
 
 #include "engine/graph/facts.h"
+#include <mgb/op.h>
 #include <string.h>
 
 static struct mgb_graph *graph;

@@ -1,6 +1,7 @@
 /* Every misuse of the builder and what is said about it. */
 #include "tests/support/check.h"
 #include "tests/support/model.h"
+#include <mgb/op.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "tests/support/model.h"
 
 #include "engine/graph/graph.h"
+#include <mgb/op.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "engine/host/layout.h"
 #include "tests/support/conformance.h"
 #include "tests/support/model.h"
+#include <mgb/op.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "engine/base/memory.h"
 #include "tests/support/model.h"
 #include "tests/support/rig.h"
+#include <mgb/op.h>
 #include <stdlib.h>
 #include <string.h>
 

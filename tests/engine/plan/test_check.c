@@ -4,6 +4,7 @@
 #include "tests/support/model.h"
 #include "tests/support/plan.h"
 #include <mgb/check.h>
+#include <mgb/op.h>
 #include <string.h>
 
 /* Built once a tower: dense 12 -> 8 shared or not, logits 8 -> 3 shared. */

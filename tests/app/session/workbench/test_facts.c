@@ -4,6 +4,7 @@
 
 #include "tests/support/draws.h"
 #include "tests/support/model.h"
+#include <mgb/op.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

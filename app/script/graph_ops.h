@@ -1,0 +1,16 @@
+/* What the bindings of operators share; one file a family (graph_ops.c, graph_ops_norm.c, ...), each of which adds its methods to the
+ * table on top of the stack. */
+#ifndef MGB_SCRIPT_GRAPH_OPS_H
+#define MGB_SCRIPT_GRAPH_OPS_H
+
+#include "app/script/bind.h"
+#include <mgb/op.h>
+
+enum mgb_activation mgb_script_activation(lua_State *L, int index);
+/* The number of a tensor; the option: -1 for none. */
+int mgb_script_tensor(lua_State *L, int index);
+int mgb_script_tensor_option(lua_State *L, int index);
+/* Raises unless `status` is MGB_OK; else pushes the number and returns 1. */
+int mgb_script_push_tensor(lua_State *L, enum mgb_status status, int tensor);
+
+#endif
