@@ -41,6 +41,7 @@ struct mgb_recorder {
     pthread_cond_t served; /* from the thread: some call is done */
     struct call *first, *last;
     bool half_full, closing;
+    bool seal_asked, sealed;
     char message[512];
     char warning[256]; /* the store's, as of its last work */
     atomic_bool stopped, incomplete;
@@ -169,6 +170,26 @@ static struct timespec time_after(int64_t ms)
                              .tv_nsec = (long)(ns % 1000000000)};
 }
 
+/* Whoever asked before is answered, whoever asks later is not. */
+static void recorder_seal(struct mgb_recorder *recorder)
+{
+    ring_store(recorder, mgb_ring_claimed(&recorder->ring), true);
+    if (!atomic_load(&recorder->stopped))
+        mgb_store_interrupt(recorder->store);
+    pthread_mutex_lock(&recorder->mutex);
+    recorder->sealed = true;
+    pthread_cond_broadcast(&recorder->served);
+    pthread_mutex_unlock(&recorder->mutex);
+}
+
+static bool is_seal_asked(struct mgb_recorder *recorder)
+{
+    pthread_mutex_lock(&recorder->mutex);
+    bool asked = recorder->seal_asked;
+    pthread_mutex_unlock(&recorder->mutex);
+    return asked;
+}
+
 /* The next call; NULL when it is time to store the ring. *closing: no more calls will come. */
 static struct call *work_wait(bool *closing, struct mgb_recorder *recorder)
 {
@@ -213,6 +234,10 @@ static void *recorder_main(void *context)
         return NULL;
     for (bool closing = false; !closing;) {
         struct call *call = work_wait(&closing, recorder);
+        if (!call && is_seal_asked(recorder)) {
+            recorder_seal(recorder);
+            return NULL;
+        }
         if (!call) {
             ring_store(recorder, mgb_ring_claimed(&recorder->ring), closing);
             warning_take(recorder);
@@ -249,6 +274,23 @@ enum mgb_status mgb_recorder_call(struct mgb_recorder *recorder, mgb_request_do 
     recorder->last = &call;
     pthread_cond_signal(&recorder->wanted);
     return call_wait(recorder, &call);
+}
+
+enum mgb_status mgb_recorder_seal(struct mgb_recorder *recorder, int64_t limit_ms)
+{
+    struct timespec until = time_after(limit_ms);
+    pthread_mutex_lock(&recorder->mutex);
+    recorder->seal_asked = true;
+    recorder->half_full = true;
+    pthread_cond_signal(&recorder->wanted);
+    int code = 0;
+    while (!recorder->sealed && code == 0)
+        code = pthread_cond_timedwait(&recorder->served, &recorder->mutex, &until);
+    bool sealed = recorder->sealed;
+    pthread_mutex_unlock(&recorder->mutex);
+    return sealed ? MGB_OK
+                  : mgb_fail(MGB_TIMEOUT, "%s: what is left could not be stored in time",
+                             recorder->path);
 }
 
 enum mgb_status mgb_recorder_flush(struct mgb_recorder *recorder)
@@ -321,8 +363,8 @@ static void recorder_init(struct mgb_recorder *recorder, const struct mgb_record
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&recorder->wanted, &monotonic);
+    pthread_cond_init(&recorder->served, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    pthread_cond_init(&recorder->served, NULL);
     pthread_mutex_init(&recorder->mutex, NULL);
     if (options)
         recorder->options = *options;

@@ -26,6 +26,11 @@ enum mgb_status mgb_recorder_open(struct mgb_recorder **out, const char *path,
 /* Stores what was pushed, ends runs that are still active as interrupted, closes. NULL is allowed. */
 void mgb_recorder_close(struct mgb_recorder *recorder);
 
+/* For a process that ends while threads of it are still at work: stores what was pushed and ends runs that are still active
+ * as interrupted. Nothing is taken after it: whoever asks waits for the end of the process. MGB_TIMEOUT: not within
+ * `limit_ms`; what was stored by then is kept. Not beside mgb_recorder_close. */
+enum mgb_status mgb_recorder_seal(struct mgb_recorder *recorder, int64_t limit_ms);
+
 /* Copies the record into the ring, in well under a microsecond; texts are borrowed (see <mgb/record.h>). Never drops: if
  * the ring is full, waits and counts that. */
 void mgb_recorder_push(struct mgb_recorder *recorder, const struct mgb_record *record);

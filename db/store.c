@@ -127,11 +127,11 @@ enum mgb_status mgb_store_open(struct mgb_store **out, const char *path,
 }
 
 /* Runs that nobody finished belong to this process, which is alive: they would look running until it ends. */
-static void runs_interrupt(struct mgb_store *store)
+void mgb_store_interrupt(struct mgb_store *store)
 {
     while (store->active_runs > 0)
         if (mgb_store_finish_run(store, store->runs[0], MGB_OUTCOME_INTERRUPTED,
-                                 "the results file was closed before the run ended") != MGB_OK)
+                                 "the program ended before the run did") != MGB_OK)
             continue; /* finishing takes the run off the list whatever becomes of the row */
 }
 
@@ -141,7 +141,7 @@ void mgb_store_close(struct mgb_store *store)
     if (!store)
         return;
     snprintf(message, sizeof message, "%s", mgb_message_get());
-    runs_interrupt(store);
+    mgb_store_interrupt(store);
     /* SQLite before 3.51.3 can lose rows when two connections checkpoint at once: the last one out checkpoints only if
      * it can be sure that it is alone. */
     bool alone = mgb_lock_take(&store->lock, store->sql.path, 0) == MGB_OK;

@@ -63,6 +63,8 @@ void mgb_store_checkpoint_watch(struct mgb_store *store);
 void mgb_store_checkpoint_if_due(struct mgb_store *store);
 void mgb_store_checkpoint(struct mgb_store *store);
 
+/* Ends what is still running as interrupted. */
+void mgb_store_interrupt(struct mgb_store *store);
 /* Takes the writer lock for work of several transactions outside a run (merging, deleting, compacting): refuses at once
  * (MGB_BUSY) while a run is being written, by whom is told. */
 enum mgb_status mgb_store_hold(struct mgb_store *store);

@@ -1,5 +1,6 @@
 /* See hub.h. Knows what a terminal is; the hub below does not. */
 #include "app/cli/hub.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
 #include "app/script/paths.h"
 #include "app/script/terminal.h"
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define STEP_TIMEOUT_S 600
+#define SEAL_MS 1500
 
 char *mgb_cli_database(const struct mgb_invocation *in)
 {
@@ -138,6 +140,12 @@ enum mgb_status mgb_cli_hub_options(struct mgb_hub_options *out, const struct mg
     return MGB_OK;
 }
 
+/* Beside a main thread that does not come back from what it is at. */
+static void hub_store(void *context)
+{
+    mgb_hub_seal(context, SEAL_MS); /* what could not be stored in time cannot be waited for */
+}
+
 enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invocation *in,
                                  const char *script, bool is_file)
 {
@@ -157,6 +165,7 @@ enum mgb_status mgb_cli_hub_open(struct mgb_cli_hub *out, const struct mgb_invoc
     enum mgb_status status = mgb_hub_open(&out->hub, &options);
     if (status == MGB_OK) {
         mgb_hub_services(&out->services, out->hub);
+        mgb_interrupt_storing(hub_store, out->hub);
         return MGB_OK;
     }
     free(out->database);
@@ -170,6 +179,7 @@ int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code)
     mgb_cli_progress_clear();
     bool complete = mgb_hub_log_complete(hub->hub, message, sizeof message);
     bool recorded = mgb_hub_recorded(hub->hub);
+    mgb_interrupt_storing(NULL, NULL); /* closing stores it */
     mgb_hub_close(hub->hub);
     if (recorded && !hub->in->quiet && isatty(STDERR_FILENO))
         mgb_cli_complain(hub->in, 0, "recorded in %s", hub->database);

@@ -1,7 +1,10 @@
 /* Signals of the worker. Handlers only set flags and call the target, which is async-signal-safe by contract. */
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
+#include <mgb/thread.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -10,11 +13,19 @@
 
 /* A stop asked for twice within this time is one: `timeout` and shells signal the process and then its whole group. */
 #define SAME_NS 200000000LL
+#define STORING_S 2 /* at most */
 
 static _Atomic(mgb_interrupt_function *) target;
 static _Atomic(void *) target_context;
 static atomic_bool asked, pipe_closed, be_quiet;
-static _Atomic long long first_ns;
+static _Atomic long long first_ns, second_ns;
+
+static pthread_mutex_t storing =
+    PTHREAD_MUTEX_INITIALIZER; /* of what follows; kept to the end by who stores */
+static mgb_interrupt_store *store;
+static void *store_context;
+static sem_t end_asked;
+static atomic_bool has_ender;
 
 static long long now_ns(void)
 {
@@ -40,6 +51,19 @@ static void stop_ask(void)
         stop(atomic_load(&target_context));
 }
 
+/* The one who stores ends the process; a disk that takes nothing does not keep it. */
+static void end_ask(void)
+{
+    long long since = now_ns() - atomic_load(&second_ns);
+    if (!atomic_load(&has_ender) || (atomic_load(&second_ns) && since > SAME_NS))
+        _exit(130);
+    if (atomic_load(&second_ns))
+        return;
+    atomic_store(&second_ns, now_ns());
+    alarm(STORING_S);
+    sem_post(&end_asked);
+}
+
 static void signal_answer(int number)
 {
     static const char text[] = "mgbench: stopping after this step; once more to stop at once\n";
@@ -47,13 +71,19 @@ static void signal_answer(int number)
         atomic_store(&pipe_closed, true);
     } else if (atomic_exchange(&asked, true)) {
         if (now_ns() - atomic_load(&first_ns) > SAME_NS)
-            _exit(130);
+            end_ask();
         return;
     } else {
         atomic_store(&first_ns, now_ns());
         say(text, sizeof text - 1);
     }
     stop_ask();
+}
+
+static void alarm_take(int number)
+{
+    (void)number;
+    _exit(130);
 }
 
 /* What it interrupts may be about to read errno. */
@@ -76,6 +106,41 @@ void mgb_interrupt_take(bool quiet)
         if (old.sa_handler != SIG_IGN || numbers[i] == SIGPIPE) /* nohup stays in force */
             sigaction(numbers[i], &action, NULL);
     }
+}
+
+static void *ender_main(void *unused)
+{
+    while (sem_wait(&end_asked) != 0)
+        ;
+    pthread_mutex_lock(&storing);
+    if (store)
+        store(store_context);
+    _exit(130);
+    return unused;
+}
+
+/* Without a thread for it the second ends the process as the third does. */
+static void ender_start(void)
+{
+    pthread_t thread;
+    if (atomic_load(&has_ender))
+        return;
+    signal(SIGALRM, alarm_take);
+    if (sem_init(&end_asked, 0, 0) != 0 ||
+        mgb_thread_start(&thread, "ender", ender_main, NULL) != 0)
+        return;
+    pthread_detach(thread);
+    atomic_store(&has_ender, true);
+}
+
+void mgb_interrupt_storing(mgb_interrupt_store *what, void *context)
+{
+    pthread_mutex_lock(&storing);
+    store = what;
+    store_context = context;
+    pthread_mutex_unlock(&storing);
+    if (what)
+        ender_start();
 }
 
 void mgb_interrupt_target(mgb_interrupt_function *stop, void *context)

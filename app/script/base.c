@@ -1,6 +1,7 @@
 /* The base library with its sharp edges off: chunks are text only (crafted bytecode can crash Lua), and `os` is time, date,
  * getenv and clock. */
 #include "app/script/host.h"
+#include "app/script/io_wait.h"
 #include <lualib.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,13 +20,21 @@ static int base_load(lua_State *L)
     return lua_gettop(L);
 }
 
+/* A script is read again for the lines that its errors show. */
+static void plain_check(lua_State *L, const char *what, const char *path)
+{
+    mgb_script_check_terminal(L, what, path);
+    if (mgb_script_waits(path))
+        mgb_script_fail(L, "%s: \"%s\" is no plain file", what, path);
+}
+
 /* loadfile([name [, mode [, env]]]): a file loaded by the script keeps its lines for error messages. */
 static int base_loadfile(lua_State *L)
 {
     const char *name = luaL_optstring(L, 1, NULL);
     bool has_env = !lua_isnone(L, 3);
     if (name)
-        mgb_script_check_terminal(L, "loadfile", name);
+        plain_check(L, "loadfile", name);
     int status = luaL_loadfilex(L, name, "t");
     if (status != LUA_OK) {
         luaL_pushfail(L);
@@ -55,7 +64,7 @@ static int base_dofile(lua_State *L)
 void mgb_script_load_file(lua_State *L, const char *path)
 {
     const char *shown = mgb_script_shown_path(path);
-    mgb_script_check_terminal(L, "dofile", path);
+    plain_check(L, "dofile", path);
     FILE *file = fopen(path, "r");
     if (!file) {
         mgb_script_raise(L, mgb_fail(MGB_MISSING, "cannot open script '%s': %m", path));

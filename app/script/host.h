@@ -35,7 +35,9 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read, no_terminal;
-    bool watched; /* a hook looks for a stop asked by another thread */
+    bool watched;    /* a hook looks for a stop asked by another thread */
+    bool broken_off; /* a file is waited for no longer, since it is to stop */
+    FILE *input;     /* standard input, waited for in turns; NULL: it is a plain file */
     void (*output)(void *context, const char *line);
     void (*statement)(void *context, const char *text);
     void *output_context;

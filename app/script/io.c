@@ -1,6 +1,6 @@
 /* `io` for scripts: files can be read anywhere and written in the output folder only; no processes, no switching of the
  * standard files. */
-#include "app/script/host.h"
+#include "app/script/io_wait.h"
 #include "app/script/paths.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -53,10 +53,27 @@ void mgb_script_check_terminal(lua_State *L, const char *what, const char *path)
                         path);
 }
 
+/* As io.lines, but for closing the file at its end: that comes when it is collected. */
+static int lines_waiting(lua_State *L, const char *path)
+{
+    if (mgb_script_open_waiting(L, path, "r") != 1)
+        return luaL_error(L, "%s", lua_tostring(L, -2));
+    lua_replace(L, 1);
+    luaL_getmetafield(L, 1, "__index");
+    lua_getfield(L, -1, "lines");
+    lua_replace(L, -2);
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
 static int io_lines(lua_State *L)
 {
-    if (!lua_isnoneornil(L, 1))
-        mgb_script_check_terminal(L, "io.lines", luaL_checkstring(L, 1));
+    const char *path = lua_isnoneornil(L, 1) ? NULL : luaL_checkstring(L, 1);
+    if (path)
+        mgb_script_check_terminal(L, "io.lines", path);
+    if (path && mgb_script_waits(path))
+        return lines_waiting(L, path);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
@@ -70,6 +87,9 @@ static int io_open(lua_State *L)
     if (strpbrk(mode, "wa+"))
         mgb_script_check_write(L, "io.open", path);
     mgb_script_check_terminal(L, "io.open", path);
+    if (mgb_script_waits(path) && strchr("rwa", *mode) && *mode &&
+        strspn(mode + 1, "+b") == strlen(mode + 1))
+        return mgb_script_open_waiting(L, path, mode);
     lua_settop(L, 2);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -99,6 +119,7 @@ void mgb_script_open_io(lua_State *L)
     lua_getfield(L, -1, "lines");
     lua_pushcclosure(L, io_lines, 1);
     lua_setfield(L, -2, "lines");
+    mgb_script_wait_input(L);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, io_missing);
     lua_setfield(L, -2, "__index");

@@ -203,6 +203,8 @@ void mgb_script_free(struct mgb_script *script)
         return;
     if (script->lua)
         lua_close(script->lua);
+    if (script->input)
+        fclose(script->input);
     mgb_script_clear_error(script);
     for (int i = 0; i < script->chunk_count; i++) {
         free(script->chunks[i].path);
@@ -312,12 +314,17 @@ static enum mgb_status main_call(struct mgb_script *script, struct main_job job)
 {
     lua_State *L = script->lua;
     mgb_script_clear_error(script);
+    script->broken_off = false;
     lua_settop(L, 0);
     lua_pushcfunction(L, mgb_script_handle);
     lua_pushcfunction(L, main_run);
     lua_pushlightuserdata(L, &job);
     int status = lua_pcall(L, 1, 0, 1);
     atomic_store(&script->running, L);
+    if (status == LUA_OK && script->broken_off && mgb_script_interrupted(script)) {
+        lua_settop(L, 0);
+        return mgb_fail(MGB_INTERRUPTED, "interrupted");
+    }
     if (status == LUA_OK || script->stopped) {
         lua_settop(L, 0);
         return MGB_OK;

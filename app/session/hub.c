@@ -33,6 +33,12 @@ void mgb_hub_close(struct mgb_hub *hub)
     free(hub);
 }
 
+enum mgb_status mgb_hub_seal(struct mgb_hub *hub, int64_t limit_ms)
+{
+    struct mgb_recorder *recorder = hub->recorder;
+    return recorder ? mgb_recorder_seal(recorder, limit_ms) : MGB_OK;
+}
+
 void mgb_hub_interrupt(struct mgb_hub *hub)
 {
     atomic_store(&hub->interrupted, true);

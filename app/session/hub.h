@@ -54,6 +54,10 @@ enum mgb_status mgb_hub_open(struct mgb_hub **out, const struct mgb_hub_options 
 /* Ends runs that are still open, stores what is left. NULL is allowed. */
 void mgb_hub_close(struct mgb_hub *hub);
 
+/* From any thread, when the process is to end at once though the one that drives the sessions does not answer: what was done is
+ * stored, runs end as interrupted, within `limit_ms`. After it whoever records waits for the end. Not beside mgb_hub_close. */
+enum mgb_status mgb_hub_seal(struct mgb_hub *hub, int64_t limit_ms);
+
 void mgb_hub_services(struct script_services *out, struct mgb_hub *hub);
 
 /* Whoever drives the sessions failed for a reason of its own: runs that are still open end with outcome "error" and this

@@ -16,7 +16,8 @@
 
 struct mgb_hub {
     struct mgb_hub_options options;
-    struct mgb_recorder *recorder; /* NULL until the first run, or when nothing is recorded */
+    /* NULL until the first run, or when nothing is recorded; read by whoever seals it */
+    _Atomic(struct mgb_recorder *) recorder;
     struct mgb_reader *reader;
     atomic_bool interrupted, cut, yields;
     _Atomic(struct mgb_run *) active; /* the run that steps now: read by the signal handler */

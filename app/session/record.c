@@ -11,9 +11,11 @@ enum mgb_status mgb_hub_recorder(struct mgb_hub *hub, struct mgb_recorder **out)
 {
     struct mgb_recorder_options options = {
         .store = {.blocked = hub->options.blocked, .context = hub->options.context}};
-    if (!hub->recorder && hub->options.database)
-        MGB_TRY(mgb_recorder_open(&hub->recorder, hub->options.database, &options));
     *out = hub->recorder;
+    if (*out || !hub->options.database)
+        return MGB_OK;
+    MGB_TRY(mgb_recorder_open(out, hub->options.database, &options));
+    hub->recorder = *out;
     return MGB_OK;
 }
 

@@ -128,6 +128,34 @@ static void *pusher_main(void *context)
     return NULL;
 }
 
+/* The process ends at once, its other threads being where they are. */
+static void sealing_stores_what_was_pushed_and_ends_runs(void **state)
+{
+    int64_t run, segment;
+    int code;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct mgb_recorder *recorder;
+        struct mgb_recorder_options options = {.commit_ms = 3600000};
+        if (mgb_recorder_open(&recorder, *state, &options) != MGB_OK)
+            _exit(1);
+        run_begin(&run, &segment, recorder);
+        steps_push(recorder, segment, 0, 5);
+        enum mgb_status sealed = mgb_recorder_seal(recorder, 60000);
+        steps_push(recorder, segment, 5, 5);
+        _exit(sealed == MGB_OK ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM step"), 5);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM run WHERE outcome = 'interrupted' "
+                                          "AND finished_ms IS NOT NULL"),
+                     1);
+    assert_int_equal(
+        database_int(*state, "SELECT count(*) FROM segment WHERE outcome = 'interrupted'"), 1);
+}
+
 static void several_threads_may_push_flush_and_ask(void **state)
 {
     enum { threads = 3 };
@@ -370,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DB_TEST(a_full_disk_stops_the_log_and_not_the_run), /* forks: before any thread */
+        DB_TEST(sealing_stores_what_was_pushed_and_ends_runs),
         DB_TEST(flush_returns_after_the_commit),
         DB_TEST(a_pushed_step_is_committed_before_long),
         DB_TEST(a_full_ring_makes_the_step_wait_and_is_counted),

@@ -1,5 +1,5 @@
 # Ctrl-C (reference/ecosystem.md, row 10 of the features): the step in progress ends, what was done is kept, exit code 130;
-# the second one ends at once.
+# the second one ends at once, whatever the script is at, and the run is an interrupted one all the same.
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
 export MGBENCH_DB=r.db
 
@@ -73,6 +73,48 @@ finished
 unset MGBENCH_FAULT
 same 'exit code' 130 "$code"
 same 'rows kept' 1 "$(ask 'select count(*) > 0 from step where segment_id = (select max(id) from segment)')"
+same 'the run' 'interrupted' "$(ask 'select outcome from run order by id desc')"
 same 'integrity' ok "$(ask 'pragma integrity_check')"
+
+# A search that does not end, in C: nothing in the script can answer the first.
+command_line='interrupt: a search without end'
+cat >search.lua <<LUA
+local s <close> = mgb.session{ model = $small, gpus = 1, batch = 4, backend = "host" }
+s:step(30)
+print("begun") io.stdout:flush()
+string.rep("a", 1e8):find(".-.-b")
+LUA
+start -e search.lua
+until_true 20 has_output
+kill -INT "$pid"
+sleep 0.5
+same 'still searching' yes "$(kill -0 "$pid" 2>/dev/null && echo yes || echo no)"
+kill -INT "$pid"
+finished
+same 'exit code' 130 "$code"
+same 'the run' 'interrupted' "$(ask 'select outcome from run order by id desc')"
+same 'the segment' 'interrupted' "$(ask 'select outcome from segment order by id desc')"
+same 'every step' 30 "$(ask 'select count(*) from step where segment_id = (select max(id) from segment)')"
+same 'integrity' ok "$(ask 'pragma integrity_check')"
+
+# Files that keep a reader waiting: the first ends it.
+mkfifo pipe
+for wait in 'io.open("pipe"):read()' 'for line in io.lines("pipe") do print(line) end' 'io.open("pipe", "w")' \
+    'io.open("pipe"):read("a")' 'pcall(io.lines, "pipe", "n") io.lines("pipe")()'; do
+    command_line="interrupt: $wait"
+    start -e "print('begun') io.stdout:flush() $wait print('after')"
+    until_true 10 has_output
+    sleep 0.2
+    kill -INT "$pid"
+    finished
+    same 'exit code' 130 "$code"
+    same 'tells' 'mgbench: interrupted; what was recorded is kept' "$(cat "$work/err")"
+    same 'output' 'begun' "$(cat "$work/out")"
+done
+command_line='waiting files are read'
+(printf 'one\ntwo\n' >pipe) &
+same 'lines' 'one two' "$("$MGBENCH" -e 'local all = {} for line in io.lines("pipe") do all[#all + 1] = line end
+    print(table.concat(all, " "))')"
+same 'standard input' 'one|two' "$( (echo one; sleep 0.2; echo two) | "$MGBENCH" -e 'print(io.read() .. "|" .. io.stdin:read())')"
 
 finish
