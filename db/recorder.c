@@ -18,6 +18,7 @@
 #define COMMIT_MS 100
 #define RING_CAPACITY 16384
 #define FULL_PAUSE_NS 100000
+#define SETTLE_MS 1000 /* between attempts to store what is owed */
 
 struct call {
     mgb_request_do *what; /* NULL: a flush */
@@ -42,10 +43,12 @@ struct mgb_recorder {
     struct call *first, *last;
     bool half_full, closing;
     bool seal_asked, sealed;
-    char message[512];
+    char message[512]; /* why it stopped, the last time */
     char warning[256]; /* the store's, as of its last work */
     atomic_bool stopped, incomplete;
+    atomic_int_fast64_t last_lost; /* segments up to this one are of runs that have gaps */
     atomic_uint_fast64_t waits, lost;
+    int64_t settled_ms; /* the thread's; monotonic */
 };
 
 static void thread_wake(struct mgb_recorder *recorder)
@@ -74,19 +77,11 @@ static void recording_stop(struct mgb_recorder *recorder)
     pthread_mutex_lock(&recorder->mutex);
     snprintf(recorder->message, sizeof recorder->message, "%s", mgb_message_get());
     pthread_mutex_unlock(&recorder->mutex);
-    snprintf(recorder->store->incomplete, sizeof recorder->store->incomplete,
-             "the log is incomplete: %s", mgb_message_get());
+    mgb_store_break(recorder->store, mgb_message_get());
+    atomic_store(&recorder->last_lost, recorder->store->last_segment);
     atomic_store(&recorder->incomplete, true);
     atomic_store(&recorder->stopped, true);
     ring_discard(recorder);
-}
-
-static void recording_resume(struct mgb_recorder *recorder)
-{
-    pthread_mutex_lock(&recorder->mutex);
-    recorder->message[0] = 0;
-    pthread_mutex_unlock(&recorder->mutex);
-    atomic_store(&recorder->stopped, false);
 }
 
 /* Stores the ring up to `until`. A record claimed by a writer but not yet published is waited for if `wait`. */
@@ -122,13 +117,12 @@ static enum mgb_status call_stopped(struct mgb_recorder *recorder, const struct 
                          call->request); /* once; that it may fail is why we are here */
         return MGB_OK;
     }
-    if (call->when != MGB_REQUEST_RESUMES || recorder->store->active_runs > 0)
+    if (call->when != MGB_REQUEST_RESUMES)
         return MGB_OK;
     ring_discard(recorder);
-    recorder->store->incomplete[0] = 0;
     enum mgb_status status = call->what(recorder->store, call->request);
     if (status == MGB_OK)
-        recording_resume(recorder);
+        atomic_store(&recorder->stopped, false);
     if (!status_stops(status))
         return status;
     recording_stop(recorder);
@@ -194,12 +188,14 @@ static bool is_seal_asked(struct mgb_recorder *recorder)
 static struct call *work_wait(bool *closing, struct mgb_recorder *recorder)
 {
     bool idle = recorder->store->active_runs == 0;
-    struct timespec until = time_after(recorder->options.commit_ms);
+    bool owes = recorder->store->owed_count > 0;
+    struct timespec until = time_after(idle ? SETTLE_MS : recorder->options.commit_ms);
     pthread_mutex_lock(&recorder->mutex);
     int code = 0;
     while (!recorder->first && !recorder->closing && !recorder->half_full && code == 0)
-        code = idle ? pthread_cond_wait(&recorder->wanted, &recorder->mutex)
-                    : pthread_cond_timedwait(&recorder->wanted, &recorder->mutex, &until);
+        code = idle && !owes
+                   ? pthread_cond_wait(&recorder->wanted, &recorder->mutex)
+                   : pthread_cond_timedwait(&recorder->wanted, &recorder->mutex, &until);
     struct call *call = recorder->first;
     if (call) {
         recorder->first = call->next;
@@ -210,6 +206,17 @@ static struct call *work_wait(bool *closing, struct mgb_recorder *recorder)
     *closing = !call && recorder->closing;
     pthread_mutex_unlock(&recorder->mutex);
     return call;
+}
+
+/* Room may have been made meanwhile. */
+static void owed_settle(struct mgb_recorder *recorder)
+{
+    struct timespec now = time_after(0);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (recorder->store->owed_count == 0 || now_ms - recorder->settled_ms < SETTLE_MS)
+        return;
+    recorder->settled_ms = now_ms;
+    mgb_store_settle(recorder->store);
 }
 
 static void warning_take(struct mgb_recorder *recorder)
@@ -240,6 +247,7 @@ static void *recorder_main(void *context)
         }
         if (!call) {
             ring_store(recorder, mgb_ring_claimed(&recorder->ring), closing);
+            owed_settle(recorder);
             warning_take(recorder);
             continue;
         }
@@ -293,6 +301,11 @@ enum mgb_status mgb_recorder_seal(struct mgb_recorder *recorder, int64_t limit_m
                              recorder->path);
 }
 
+bool mgb_recorder_is_lost(const struct mgb_recorder *recorder, int64_t segment)
+{
+    return segment <= atomic_load_explicit(&recorder->last_lost, memory_order_relaxed);
+}
+
 enum mgb_status mgb_recorder_flush(struct mgb_recorder *recorder)
 {
     return mgb_recorder_call(recorder, NULL, NULL, MGB_REQUEST_RECORDING);
@@ -314,8 +327,8 @@ static bool push_wait(struct mgb_recorder *recorder, const struct mgb_record *re
 
 void mgb_recorder_push(struct mgb_recorder *recorder, const struct mgb_record *record)
 {
-    /* Every kind begins with its owner's id, 0 for what is not recorded. */
-    if (record->step.segment == 0 ||
+    /* Every kind begins with its segment. */
+    if (mgb_recorder_is_lost(recorder, record->step.segment) ||
         atomic_load_explicit(&recorder->stopped, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&recorder->lost, 1, memory_order_relaxed);
         return;
@@ -340,7 +353,8 @@ void mgb_recorder_get_state(struct mgb_recorder_state *out, struct mgb_recorder 
                                        .waits = atomic_load(&recorder->waits),
                                        .lost = atomic_load(&recorder->lost)};
     pthread_mutex_lock(&recorder->mutex);
-    snprintf(out->message, sizeof out->message, "%s", recorder->message);
+    snprintf(out->message, sizeof out->message, "%s", out->stopped ? recorder->message : "");
+    snprintf(out->reason, sizeof out->reason, "%s", recorder->message);
     snprintf(out->warning, sizeof out->warning, "%s", recorder->warning);
     pthread_mutex_unlock(&recorder->mutex);
 }

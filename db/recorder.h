@@ -5,8 +5,9 @@
  * When the store cannot write (disk full, read-only, I/O error, another program's transaction that never ends), recording
  * stops and the run goes on: pushes are discarded, storing functions return MGB_OK with ids of 0 and do nothing, flush
  * returns MGB_IO, and mgb_recorder_get_state says why. Ids of 0 are accepted everywhere and mean "not recorded". The next
- * run, once no other is active, tries again. What a storing function returns otherwise (MGB_BUSY: another process runs on
- * the file; MGB_INVALID, MGB_STATE: a fault of the record) is about that call only. */
+ * run or sweep tries again; of the runs that were active when it stopped only the end is still stored, at the latest when
+ * that can be done. What a storing function returns otherwise (MGB_BUSY: another process runs on the file; MGB_INVALID,
+ * MGB_STATE: a fault of the record) is about that call only. */
 #ifndef MGB_DB_RECORDER_H
 #define MGB_DB_RECORDER_H
 
@@ -43,6 +44,7 @@ struct mgb_recorder_state {
     bool incomplete;   /* something was not recorded since opening: exit code 1 */
     bool blocked;      /* waiting for another program's write transaction; nothing is lost yet */
     char message[512]; /* why it stopped; "" */
+    char reason[512];  /* why it had stopped the last time, also where it has resumed; "" */
     char warning[256]; /* about the file at present, see mgb_store_warning; "" */
     uint64_t pushed;   /* records taken into the ring */
     uint64_t stored;   /* of these, how many are committed */

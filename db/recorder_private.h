@@ -21,9 +21,12 @@ typedef enum mgb_status mgb_request_do(struct mgb_store *store, const struct mgb
 /* When a request is carried out although recording has stopped. */
 enum mgb_request_when {
     MGB_REQUEST_RECORDING, /* never */
-    MGB_REQUEST_RESUMES,   /* if no run is active; success resumes recording */
+    MGB_REQUEST_RESUMES,   /* always; success resumes recording, of what begins from here on */
     MGB_REQUEST_ALWAYS,    /* once; failure is as if it had not been asked */
 };
+
+/* Nothing of the segment is stored: it never was recorded, or is of a run that has gaps. */
+bool mgb_recorder_is_lost(const struct mgb_recorder *recorder, int64_t segment);
 
 /* Runs `what` on the recorder's thread after storing what was pushed before; returns its status, message included. */
 enum mgb_status mgb_recorder_call(struct mgb_recorder *recorder, mgb_request_do *what,

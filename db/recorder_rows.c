@@ -31,7 +31,10 @@ enum mgb_status mgb_recorder_finish_run(struct mgb_recorder *recorder, int64_t r
 
 static enum mgb_status begin_segment(struct mgb_store *store, const struct mgb_request *request)
 {
-    return mgb_store_begin_segment(request->id_out, store, request->rows);
+    const struct mgb_record_segment *record = request->rows;
+    if (mgb_store_is_broken(store, record->run))
+        return MGB_OK;
+    return mgb_store_begin_segment(request->id_out, store, record);
 }
 
 enum mgb_status mgb_recorder_begin_segment(int64_t *segment, struct mgb_recorder *recorder,
@@ -55,7 +58,7 @@ enum mgb_status mgb_recorder_finish_segment(struct mgb_record_segment_stat *stat
 {
     if (stat)
         *stat = (struct mgb_record_segment_stat){0};
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.stat_out = stat, .id = segment, .rows = end};
     return mgb_recorder_call(recorder, finish_segment, &request, MGB_REQUEST_RECORDING);
@@ -69,7 +72,7 @@ static enum mgb_status put_memory(struct mgb_store *store, const struct mgb_requ
 enum mgb_status mgb_recorder_put_memory(struct mgb_recorder *recorder, int64_t segment,
                                         const struct mgb_record_memory *rows, size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_memory, &request, MGB_REQUEST_RECORDING);
@@ -84,7 +87,7 @@ enum mgb_status mgb_recorder_put_memory_totals(struct mgb_recorder *recorder, in
                                                const struct mgb_record_memory_total *rows,
                                                size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_memory_totals, &request, MGB_REQUEST_RECORDING);
@@ -101,7 +104,7 @@ enum mgb_status mgb_recorder_put_task_memory(struct mgb_recorder *recorder, int6
                                              const struct mgb_record_task_memory *rows,
                                              size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .step = step, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_task_memory, &request, MGB_REQUEST_RECORDING);
@@ -115,7 +118,7 @@ static enum mgb_status put_traffic(struct mgb_store *store, const struct mgb_req
 enum mgb_status mgb_recorder_put_traffic(struct mgb_recorder *recorder, int64_t segment,
                                          const struct mgb_record_traffic *rows, size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_traffic, &request, MGB_REQUEST_RECORDING);
@@ -129,7 +132,7 @@ static enum mgb_status put_variables(struct mgb_store *store, const struct mgb_r
 enum mgb_status mgb_recorder_put_variables(struct mgb_recorder *recorder, int64_t segment,
                                            const struct mgb_record_variable *rows, size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_variables, &request, MGB_REQUEST_RECORDING);
@@ -143,7 +146,7 @@ static enum mgb_status put_duplicates(struct mgb_store *store, const struct mgb_
 enum mgb_status mgb_recorder_put_duplicates(struct mgb_recorder *recorder, int64_t segment,
                                             const struct mgb_record_duplicate *rows, size_t count)
 {
-    if (segment == 0)
+    if (mgb_recorder_is_lost(recorder, segment))
         return MGB_OK;
     struct mgb_request request = {.id = segment, .rows = rows, .count = count};
     return mgb_recorder_call(recorder, put_duplicates, &request, MGB_REQUEST_RECORDING);
@@ -176,7 +179,7 @@ static enum mgb_status hold(struct mgb_store *store, const struct mgb_request *r
 enum mgb_status mgb_recorder_hold(struct mgb_recorder *recorder)
 {
     struct mgb_request request = {0};
-    return mgb_recorder_call(recorder, hold, &request, MGB_REQUEST_RECORDING);
+    return mgb_recorder_call(recorder, hold, &request, MGB_REQUEST_RESUMES);
 }
 
 static enum mgb_status release(struct mgb_store *store, const struct mgb_request *request)

@@ -33,7 +33,7 @@ static int busy_wait(void *context, int calls)
     struct mgb_store *store = context;
     if (calls == 0)
         store->blocked_ms = 0;
-    if (store->blocked_ms >= store->options.busy_wait_ms)
+    if (store->hasty || store->blocked_ms >= store->options.busy_wait_ms)
         return 0;
     int64_t pause_ms = calls < 10 ? 1 : 20;
     nanosleep(&(struct timespec){.tv_nsec = (long)pause_ms * 1000000L}, NULL);
@@ -130,9 +130,11 @@ enum mgb_status mgb_store_open(struct mgb_store **out, const char *path,
 void mgb_store_interrupt(struct mgb_store *store)
 {
     while (store->active_runs > 0)
-        if (mgb_store_finish_run(store, store->runs[0], MGB_OUTCOME_INTERRUPTED,
+        if (mgb_store_finish_run(store, store->runs[0].id, MGB_OUTCOME_INTERRUPTED,
                                  "the program ended before the run did") != MGB_OK)
             continue; /* finishing takes the run off the list whatever becomes of the row */
+    mgb_store_settle(store);
+    mgb_store_forget_owed(store);
 }
 
 void mgb_store_close(struct mgb_store *store)
@@ -191,7 +193,8 @@ enum mgb_status mgb_store_begin(struct mgb_store *store, const char *by)
 {
     MGB_TRY(mgb_presence_check(&store->presence, store->sql.path));
     if (store->active_runs == 0 && !store->lock_is_kept) {
-        MGB_TRY(mgb_lock_take(&store->lock, store->sql.path, store->options.lock_wait_ms));
+        MGB_TRY(mgb_lock_take(&store->lock, store->sql.path,
+                              store->hasty ? 0 : store->options.lock_wait_ms));
         store->lock_is_brief = true;
     }
     enum mgb_status status = mgb_sql_begin(&store->sql, by);

@@ -188,13 +188,13 @@ static void run_deactivate(struct mgb_store *store, int index)
     if (store->active_runs == 0 && !store->lock_is_kept)
         mgb_lock_release(&store->lock);
     else if (store->active_runs > 0) /* held from run to run it keeps the last one's name */
-        mgb_lock_name_run(&store->lock, store->runs[0]);
+        mgb_lock_name_run(&store->lock, store->runs[0].id);
 }
 
 static int run_find_active(const struct mgb_store *store, int64_t run)
 {
     for (int i = 0; i < store->active_runs; i++)
-        if (store->runs[i] == run)
+        if (store->runs[i].id == run)
             return i;
     return -1;
 }
@@ -210,34 +210,34 @@ enum mgb_status mgb_store_begin_run(int64_t *run, struct mgb_store *store,
                         store->sql.path);
     MGB_TRY(mgb_store_begin(store, __func__));
     int64_t id = 0;
-    enum mgb_status status = mgb_store_put_run(&id, store, record);
-    store->runs[store->active_runs++] = id; /* before the end, so that the lock is kept */
+    enum mgb_status status = mgb_store_put_owed(store);
+    if (status == MGB_OK)
+        status = mgb_store_put_run(&id, store, record);
+    /* before the end, so that the lock is kept */
+    store->runs[store->active_runs++] = (struct mgb_active_run){.id = id};
     status = mgb_store_end(store, status);
     if (status != MGB_OK) {
         run_deactivate(store, store->active_runs - 1);
         return status;
     }
-    mgb_lock_name_run(&store->lock, store->runs[0]);
+    mgb_store_forget_owed(store);
+    mgb_lock_name_run(&store->lock, store->runs[0].id);
     *run = id;
     return MGB_OK;
 }
 
-static enum mgb_status run_end(struct mgb_store *store, int64_t run, enum mgb_outcome outcome,
-                               const char *message)
+enum mgb_status mgb_store_put_end(struct mgb_store *store, const struct mgb_run_end *end)
 {
     struct mgb_statement update;
-    int64_t now_ms = mgb_store_now_ms();
-    MGB_TRY(mgb_store_end_segments(store, run, outcome, MGB_KNOWN_INT(now_ms)));
+    MGB_TRY(mgb_store_end_segments(store, end->run, end->outcome, MGB_KNOWN_INT(end->finished_ms)));
     MGB_TRY(mgb_sql_prepare(&update, &store->sql,
-                            "UPDATE run SET outcome = ?, message = coalesce(?, ?), "
+                            "UPDATE run SET outcome = ?, message = ?, "
                             "log_complete = ?, finished_ms = ? WHERE id = ?"));
-    bool complete = store->incomplete[0] == 0;
-    mgb_bind_text(&update, mgb_outcome_name(outcome));
-    mgb_bind_text(&update, message);
-    mgb_bind_text(&update, complete ? NULL : store->incomplete);
-    mgb_bind_int(&update, complete);
-    mgb_bind_int(&update, now_ms);
-    mgb_bind_int(&update, run);
+    mgb_bind_text(&update, mgb_outcome_name(end->outcome));
+    mgb_bind_text(&update, end->message);
+    mgb_bind_int(&update, !end->has_gaps);
+    mgb_bind_int(&update, end->finished_ms);
+    mgb_bind_int(&update, end->run);
     return mgb_statement_run(&update);
 }
 
@@ -248,11 +248,19 @@ enum mgb_status mgb_store_finish_run(struct mgb_store *store, int64_t run, enum 
     if (index < 0 || outcome == MGB_OUTCOME_RUNNING)
         return mgb_fail(MGB_STATE, "%s: run %lld is not active here, or ends as running",
                         store->sql.path, (long long)run);
+    bool has_gaps = store->runs[index].has_gaps;
+    struct mgb_run_end end = {.run = run,
+                              .finished_ms = mgb_store_now_ms(),
+                              .outcome = outcome,
+                              .has_gaps = has_gaps,
+                              .message = message || !has_gaps ? message : store->incomplete};
     mgb_store_sync_begin(store);
     enum mgb_status status = mgb_store_begin(store, __func__);
     if (status == MGB_OK)
-        status = mgb_store_end(store, run_end(store, run, outcome, message));
+        status = mgb_store_end(store, mgb_store_put_end(store, &end));
     mgb_store_sync_end(store);
+    if (status != MGB_OK)
+        mgb_store_owe(store, &end);
     run_deactivate(store, index);
     return status;
 }

@@ -87,7 +87,7 @@ enum mgb_status mgb_store_begin_segment(int64_t *segment, struct mgb_store *stor
     *segment = 0;
     MGB_TRY(mgb_store_begin(store, __func__));
     MGB_TRY(mgb_store_end(store, segment_put(&id, store, record)));
-    *segment = id;
+    *segment = store->last_segment = id;
     return MGB_OK;
 }
 
