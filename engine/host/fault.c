@@ -22,7 +22,7 @@ static enum mgb_status fault_refuse(const char *text)
     return mgb_fail(
         MGB_INVALID,
         "MGBENCH_FAULT: cannot read '%s'; write oom:/gpu:1:launch=5, hang:/gpu:1:launch=5 or "
-        "slow:/gpu:1:us=2000, several separated by commas",
+        "slow:/gpu:1:us=2000, several separated by commas, and by ';' those of a later worker",
         text);
 }
 
@@ -65,9 +65,9 @@ enum mgb_status mgb_host_faults_read(struct mgb_host_faults *out, const char *te
     out->count = 0;
     if (!text)
         return MGB_OK;
-    while (*text) {
+    while (*text && *text != ';') {
         char one[128];
-        size_t length = strcspn(text, ",");
+        size_t length = strcspn(text, ",;");
         if (length >= sizeof one || out->count == MGB_MAX_FAULTS)
             return fault_refuse(text);
         memcpy(one, text, length);

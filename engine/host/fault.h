@@ -2,7 +2,8 @@
  *     oom:/gpu:1:launch=5     the 5th operator launched on /gpu:1 fails with MGB_OOM (once)
  *     hang:/gpu:1:launch=5    the 5th operator launched on /gpu:1 never ends, until its queue is freed
  *     slow:/gpu:1:us=2000     every operator on /gpu:1 takes 2000 us longer
- * Launches count from 1 over all queues of the device since the backend was opened. */
+ * Launches count from 1 over all queues of the device since the backend was opened. What stands there befalls the process that
+ * was started with it: a worker that the supervisor brings back has what follows the next ';', and no fault where none does. */
 #ifndef MGB_HOST_FAULT_H
 #define MGB_HOST_FAULT_H
 
@@ -22,7 +23,7 @@ struct mgb_host_faults {
     struct mgb_fault at[MGB_MAX_FAULTS];
 };
 
-/* Reads `text` (NULL or "": none). MGB_INVALID quotes what cannot be read, MGB_MISSING a device that is not there. */
+/* Reads `text` up to a ';' (NULL or "": none). MGB_INVALID quotes what cannot be read, MGB_MISSING a device that is not there. */
 enum mgb_status mgb_host_faults_read(struct mgb_host_faults *out, const char *text,
                                      const struct mgb_topology *topology);
 /* The fault that hits launch number `launch` on `device`, or NULL. */

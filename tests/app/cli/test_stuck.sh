@@ -19,7 +19,7 @@ for _, row in ipairs(rows) do
 end
 LUA
 command_line='a sweep with a stuck device'
-export MGBENCH_FAULT=hang:/gpu:1:launch=40
+export MGBENCH_FAULT='hang:/gpu:1:launch=40;hang:/gpu:1:launch=40'
 start --quiet -e sweep.lua
 finished
 same 'exit code' 0 "$code"

@@ -150,6 +150,33 @@ static void a_sweep_is_started_again_at_each_new_point(void **state)
     assert_string_equal(shared->points[4], "point 3");
 }
 
+static int worker_faulty(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    const char *planted = getenv("MGBENCH_FAULT");
+    int start = shared->starts++;
+    snprintf(shared->points[start], sizeof shared->points[start], "%s", planted ? planted : "none");
+    char point[32];
+    snprintf(point, sizeof point, "point %d", start);
+    mgb_supervised_restartable(link, point);
+    if (start < 3)
+        die(SIGABRT);
+    return 0;
+}
+
+static void a_planted_fault_befalls_one_worker(void **state)
+{
+    (void)state;
+    setenv("MGBENCH_FAULT", "first,too;second", 1);
+    assert_int_equal(supervise(worker_faulty, NULL, NULL, 0), 0);
+    unsetenv("MGBENCH_FAULT");
+    assert_int_equal(shared->starts, 4);
+    assert_string_equal(shared->points[0], "first,too;second");
+    assert_string_equal(shared->points[1], "second");
+    assert_string_equal(shared->points[2], "none");
+    assert_string_equal(shared->points[3], "none");
+}
+
 static int worker_stuck(struct mgb_supervised *link, void *context)
 {
     (void)context;
@@ -306,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup(without_a_supervisor_the_worker_is_this_process, shared_make),
         cmocka_unit_test_setup(a_death_is_told_and_not_started_again_unasked, shared_make),
         cmocka_unit_test_setup(a_sweep_is_started_again_at_each_new_point, shared_make),
+        cmocka_unit_test_setup(a_planted_fault_befalls_one_worker, shared_make),
         cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
         cmocka_unit_test_setup(points_that_are_not_for_people_have_a_name, shared_make),
         cmocka_unit_test_setup(work_that_is_no_longer_restartable_is_not_started_again,
