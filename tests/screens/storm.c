@@ -108,16 +108,21 @@ void storm_look(struct storm *storm, int ms)
     storm->steps = steps;
 }
 
+/* Two pictures of the run were read, with more steps in the second: storm_check has something to look for. */
+static bool is_told(const struct storm *storm)
+{
+    return storm->run > 0 && storm->run < STORM_RUNS && storm->shown[storm->run] > 0;
+}
+
 void storm_run(struct storm *storm)
 {
-    static const char runs[] = "RUNNING +[1-9]";
     terminal_press(storm->terminal, "Space");
-    for (int64_t end = now_ms() + 5000; now_ms() < end;) {
-        if (terminal_matches(storm->terminal, runs))
-            return;
+    for (int64_t end = now_ms() + TERMINAL_SECONDS * 1000; now_ms() < end;) {
         storm_look(storm, 20);
+        if (terminal_matches(storm->terminal, "RUNNING +[1-9]") && is_told(storm))
+            return;
     }
-    terminal_await_match(storm->terminal, runs);
+    terminal_fail(storm->terminal, "no steps came, and more after them");
 }
 
 bool storm_revive(struct storm *storm)

@@ -26,7 +26,7 @@ uint32_t storm_draw(struct storm *storm, uint32_t below);
 /* `few`, or in the wide version (MGB_LONG=1) `wide`. */
 int storm_count(int few, int wide);
 
-/* A small mlp on two CPU devices, READY; then running, with a step done. */
+/* A small mlp on two CPU devices, READY; then running, with steps that were shown and more after them. */
 struct terminal *storm_start(struct storm *storm, int rows, int columns);
 void storm_run(struct storm *storm);
 /* Takes what comes for `ms` at most and reads the head line. */

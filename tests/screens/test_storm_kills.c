@@ -93,8 +93,6 @@ static void without_its_supervisor_the_worker_ends_with_its_rows(void **state)
     struct storm *storm = *state;
     storm_start(storm, 24, 80);
     storm_run(storm);
-    for (int i = 0; i < 10; i++)
-        storm_look(storm, 30);
     pid_t worker = terminal_worker(storm->terminal);
     assert_int_not_equal(worker, terminal_pid(storm->terminal));
     int process = (int)syscall(SYS_pidfd_open, worker, 0);
