@@ -193,9 +193,8 @@ static struct call *work_wait(bool *closing, struct mgb_recorder *recorder)
     pthread_mutex_lock(&recorder->mutex);
     int code = 0;
     while (!recorder->first && !recorder->closing && !recorder->half_full && code == 0)
-        code = idle && !owes
-                   ? pthread_cond_wait(&recorder->wanted, &recorder->mutex)
-                   : pthread_cond_timedwait(&recorder->wanted, &recorder->mutex, &until);
+        code = idle && !owes ? pthread_cond_wait(&recorder->wanted, &recorder->mutex)
+                             : pthread_cond_timedwait(&recorder->wanted, &recorder->mutex, &until);
     struct call *call = recorder->first;
     if (call) {
         recorder->first = call->next;

@@ -173,7 +173,8 @@ static enum mgb_status finish_sweep(struct mgb_store *store, const struct mgb_re
 static enum mgb_status hold(struct mgb_store *store, const struct mgb_request *request)
 {
     (void)request;
-    return mgb_store_hold(store);
+    MGB_TRY(mgb_store_hold(store));
+    return store->incomplete[0] ? mgb_store_probe(store) : MGB_OK;
 }
 
 enum mgb_status mgb_recorder_hold(struct mgb_recorder *recorder)

@@ -47,6 +47,21 @@ void mgb_store_settle(struct mgb_store *store)
     (void)mgb_fail(MGB_OK, "%s", message);
 }
 
+enum mgb_status mgb_store_probe(struct mgb_store *store)
+{
+    int64_t version;
+    char same[48]; /* stored although it changes nothing, which rows that stay the same are not */
+    MGB_TRY(mgb_sql_int(&version, &store->sql, "PRAGMA user_version"));
+    snprintf(same, sizeof same, "PRAGMA user_version = %lld", (long long)version);
+    MGB_TRY(mgb_store_begin(store, __func__));
+    enum mgb_status status = mgb_store_put_owed(store);
+    if (status == MGB_OK)
+        status = mgb_sql_run(&store->sql, same);
+    MGB_TRY(mgb_store_end(store, status));
+    mgb_store_forget_owed(store);
+    return MGB_OK;
+}
+
 void mgb_store_break(struct mgb_store *store, const char *why)
 {
     snprintf(store->incomplete, sizeof store->incomplete, "the log is incomplete: %s", why);

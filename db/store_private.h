@@ -108,6 +108,8 @@ void mgb_store_owe(struct mgb_store *store, const struct mgb_run_end *end);
 enum mgb_status mgb_store_put_owed(struct mgb_store *store); /* inside a transaction */
 void mgb_store_forget_owed(struct mgb_store *store);
 void mgb_store_settle(struct mgb_store *store);
+/* Whether something can be stored: what is owed, and a page as it is. */
+enum mgb_status mgb_store_probe(struct mgb_store *store);
 /* What the active runs had to store from here on is lost, because of `why`. */
 void mgb_store_break(struct mgb_store *store, const char *why);
 /* Whether it is active and something of it was not stored. */

@@ -12,16 +12,15 @@ enum mgb_status mgb_hub_sweep_hold(void *context)
     if (!recorder)
         return MGB_OK;
     mgb_hub_warn_stopped(hub);
+    if (!hub->held)
+        MGB_TRY(mgb_recorder_hold(recorder));
+    hub->held = true;
     mgb_recorder_get_state(&state, recorder);
     if (state.stopped)
         return mgb_fail(MGB_IO,
                         "the sweep ends here, for its cells cannot be stored: %s; then run the "
                         "same command again: finished cells are skipped",
                         state.message);
-    if (hub->held)
-        return MGB_OK;
-    MGB_TRY(mgb_recorder_hold(recorder));
-    hub->held = true;
     return MGB_OK;
 }
 

@@ -124,8 +124,16 @@ bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size)
         return true;
     struct mgb_recorder_state state;
     mgb_recorder_get_state(&state, hub->recorder);
-    snprintf(message, size, "%s", state.message);
+    snprintf(message, size, "%s", state.reason);
     return !state.incomplete;
+}
+
+bool mgb_hub_log_stopped(struct mgb_hub *hub)
+{
+    struct mgb_recorder_state state = {0};
+    if (hub->recorder)
+        mgb_recorder_get_state(&state, hub->recorder);
+    return state.stopped;
 }
 
 static enum mgb_status hub_figures(struct script_session *session, struct script_figures *out)

@@ -155,6 +155,29 @@ static void a_disk_that_stays_full_is_told_to_each_run(void **state)
     assert_string_equal(answer_of(*state, ends), "ok0");
 }
 
+/* A sweep holds the file before its first run. */
+static void holding_the_file_tries_whether_there_is_room(void **state)
+{
+    int64_t segment, none;
+    struct mgb_recorder_state now;
+    struct mgb_recorder *recorder = recorder_make(*state);
+    int64_t run = run_begin(&segment, recorder);
+    disk_fill(recorder, segment);
+    assert_ok(mgb_recorder_hold(recorder));
+    mgb_recorder_get_state(&now, recorder);
+    assert_true(now.stopped && *now.message);
+    mgb_recorder_release(recorder);
+    faulty_plan(NULL);
+    assert_ok(mgb_recorder_hold(recorder));
+    mgb_recorder_get_state(&now, recorder);
+    assert_false(now.stopped);
+    assert_int_not_equal(run_begin(&none, recorder), 0);
+    mgb_recorder_release(recorder);
+    assert_ok(mgb_recorder_finish_run(recorder, run, MGB_OUTCOME_OK, NULL));
+    mgb_recorder_close(recorder);
+    assert_string_equal(answer_of(*state, ends), "ok0,interrupted1");
+}
+
 #define DB_TEST(name) cmocka_unit_test_setup_teardown(name, database_setup, database_teardown)
 
 int main(void)
@@ -164,6 +187,7 @@ int main(void)
         DB_TEST(the_next_run_is_recorded_and_the_one_before_marked),
         DB_TEST(a_run_that_goes_on_keeps_no_other_from_being_recorded),
         DB_TEST(a_disk_that_stays_full_is_told_to_each_run),
+        DB_TEST(holding_the_file_tries_whether_there_is_room),
     };
     faulty_install();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,8 @@ void mgb_bench_publish(struct mgb_workbench *bench)
     char message[256];
     draft_refresh(bench);
     bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
-    snprintf(bench->draft->log_message, sizeof bench->draft->log_message, "%s", message);
+    snprintf(bench->draft->log_message, sizeof bench->draft->log_message, "%s",
+             mgb_hub_log_stopped(bench->hub) ? message : "");
     struct mgb_snapshot *next = mgb_snapshot_copy(bench->draft);
     const struct mgb_snapshot *old = NULL;
     pthread_mutex_lock(&bench->lock); /* who looks waits for it: nothing that takes long */
