@@ -57,11 +57,14 @@ static const struct mgb_manual_row exits[] = {
     {"1", "a fault ended it, or something was not recorded"},
     {"2", "wrong words or options"},
     {"4", "no terminal, or one that terminfo does not know; a backend that is not there"},
-    {"130", "ended by a signal; what was recorded is kept"},
+    {"130",
+     "ended by a signal, or by Ctrl-C twice while something did not answer; what was recorded "
+     "is kept"},
     {NULL, NULL}};
 
 static const struct mgb_manual_row signal_rows[] = {
-    {"SIGINT", "as Ctrl-C: stops after the step that runs; twice within 2 s: leaves"},
+    {"SIGINT", "as Ctrl-C: stops a command or an expression, else after the step that runs; twice "
+               "within 2 s: leaves, the run being interrupted if something does not answer"},
     {"SIGTERM", "ends the run as interrupted, gives the terminal back and leaves"},
     {"SIGHUP",
      "the same; with --keep-running what runs goes on without a screen, until it is done or "

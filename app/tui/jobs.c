@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,7 +31,8 @@ struct output {
 };
 
 struct job {
-    bool used, asked; /* asked: to end */
+    bool used, asked;        /* asked: to end */
+    int stops, stops_passed; /* wishes to stop, and how many of them it was told */
     pid_t pid;
     int watch; /* a descriptor of the process; -1: it is looked after now and then */
     struct output outputs[2];
@@ -121,7 +123,9 @@ static void job_finish(struct tui_jobs *jobs, struct job *job, int status)
     output_take(job, 0);
     output_take(job, 1);
     char *text = job_text(job), *line = job->line;
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    int code = WIFEXITED(status)   ? WEXITSTATUS(status)
+               : job->stops_passed ? TUI_JOB_INTERRUPTED
+                                   : -1;
     pthread_mutex_lock(&jobs->lock);
     bool told = !jobs->quit;
     job->line = NULL;
@@ -160,6 +164,17 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Once may be answered in peace, twice ends mgbench at once. Not the group: a supervisor passes it on. */
+static void job_stop(struct job *job)
+{
+    enum { PATIENT_STOPS = 2 };
+    if (job->stops > PATIENT_STOPS)
+        kill(-job->pid, SIGKILL);
+    else
+        kill(job->pid, SIGINT);
+    job->stops_passed = job->stops;
+}
+
 /* Waits for anything; returns false once there is nothing more to wait for. *since: when the end was asked for. */
 static bool jobs_wait(struct tui_jobs *jobs, int64_t *since)
 {
@@ -176,6 +191,8 @@ static bool jobs_wait(struct tui_jobs *jobs, int64_t *since)
         fds[count++] = (struct pollfd){.fd = job->watch, .events = POLLIN};
         if (job->watch < 0 || jobs->quit)
             timeout = SLICE_MS;
+        if (job->stops > job->stops_passed)
+            job_stop(job);
         if (jobs->quit && !job->asked)
             kill(job->pid, SIGTERM); /* not the group: a supervisor passes it on */
         job->asked = job->asked || jobs->quit;
@@ -276,6 +293,36 @@ int tui_jobs_running(struct tui_jobs *jobs)
     return running;
 }
 
+/* Jobs that run, or those of them that were asked to stop; each is asked once more if `ask`. */
+static int jobs_count(struct tui_jobs *jobs, char *line, size_t size, bool ask)
+{
+    int count = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (int i = 0; i < MOST_JOBS; i++) {
+        struct job *job = &jobs->jobs[i];
+        if (!job->used || !job->line || (!ask && !job->stops))
+            continue;
+        job->stops += ask;
+        snprintf(line, size, "%s", job->line);
+        count++;
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return count;
+}
+
+int tui_jobs_stop(struct tui_jobs *jobs, char *line, size_t size)
+{
+    int count = jobs_count(jobs, line, size, true);
+    if (count > 0)
+        jobs_wake(jobs);
+    return count;
+}
+
+int tui_jobs_stopping(struct tui_jobs *jobs, char *line, size_t size)
+{
+    return jobs_count(jobs, line, size, false);
+}
+
 /* With the lock held. */
 static enum mgb_status job_start(struct tui_jobs *jobs, const struct job_words *words,
                                  const char *line)
@@ -300,6 +347,7 @@ static enum mgb_status job_start(struct tui_jobs *jobs, const struct job_words *
     job->outputs[1] = (struct output){.fd = fds[1]};
     job->watch = tui_job_watch(job->pid);
     job->asked = false;
+    job->stops = job->stops_passed = 0;
     job->used = true;
     jobs->running++;
     return MGB_OK;

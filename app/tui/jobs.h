@@ -29,4 +29,11 @@ enum mgb_status tui_jobs_start(struct tui_jobs *jobs, char *const *words, int co
                                const char *line);
 int tui_jobs_running(struct tui_jobs *jobs);
 
+enum { TUI_JOB_INTERRUPTED = 130 }; /* exit code of one that was stopped, however it ended */
+/* Asks those that run to stop, as Ctrl-C does in a terminal: mgbench ends at the second at the latest, whoever is still
+ * there at the third is killed. Returns how many; `line`: one of them. */
+int tui_jobs_stop(struct tui_jobs *jobs, char *line, size_t size);
+/* How many were asked and still run; `line`: one of them. */
+int tui_jobs_stopping(struct tui_jobs *jobs, char *line, size_t size);
+
 #endif

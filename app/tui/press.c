@@ -48,6 +48,10 @@ static void wish_take(struct tui_program *program, enum tui_screen_wish wish)
     case TUI_SCREEN_QUIT:
         program->end = TUI_END_QUIT;
         break;
+    case TUI_SCREEN_LEAVE:
+        program->end = TUI_END_QUIT;
+        program->hasty = true;
+        break;
     case TUI_SCREEN_SUSPEND:
         tui_suspend(program);
         break;

@@ -49,6 +49,7 @@ struct tui_program {
     atomic_bool stalled; /* the terminal takes nothing, and was given up */
 
     enum tui_end end;
+    bool hasty;             /* what does not end in two seconds is left as it is */
     bool headless;          /* hung up, and kept running */
     bool away;              /* another job of the shell has the terminal */
     bool must_draw;         /* whatever the screen says */

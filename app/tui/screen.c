@@ -225,6 +225,7 @@ bool tui_screen_refresh(struct tui_screen *screen, int64_t now_ns)
     }
     changed |= runs_look(screen);
     changed |= log_look(screen);
+    changed |= screen_stop_look(screen);
     if (*screen->message && now_ns >= screen->message_until_ns) {
         *screen->message = '\0';
         changed = true;
@@ -264,14 +265,18 @@ static void running_forget(struct tui_screen *screen, const char *line)
 
 void tui_screen_job_ended(struct tui_screen *screen, const char *line, const char *text, int code)
 {
-    enum mgb_line_kind kind = code == 0 ? MGB_LINE_NOTE : MGB_LINE_FAULT;
+    enum mgb_line_kind kind =
+        code == 0 || code == TUI_JOB_INTERRUPTED ? MGB_LINE_NOTE : MGB_LINE_FAULT;
+    bool stopped = code == TUI_JOB_INTERRUPTED;
     running_forget(screen, line);
     if (screen->options.log && code != 0) {
         char said[4000];
         snprintf(said, sizeof said, "%.150s: exit code %d\n%.3800s", line, code, text);
         tui_log_add(screen->options.log, kind, said);
     }
-    if (is_long(line, text, code != 0))
+    if (stopped)
+        screen_say(screen, kind, "stopped: %s", line);
+    else if (is_long(line, text, code != 0))
         screen->desk.show(&screen->desk, line, text);
     else if (*text)
         screen_say(screen, kind, "%.*s", (int)strcspn(text, "\n"), text);

@@ -31,7 +31,13 @@ void tui_screen_set_runs(struct tui_screen *screen, const struct mgb_list *runs)
 void tui_screen_draw(struct tui_screen *screen, struct tui_canvas *canvas, int *cursor_y,
                      int *cursor_x);
 
-enum tui_screen_wish { TUI_SCREEN_GOES_ON, TUI_SCREEN_QUIT, TUI_SCREEN_SUSPEND, TUI_SCREEN_REDRAW };
+enum tui_screen_wish {
+    TUI_SCREEN_GOES_ON,
+    TUI_SCREEN_QUIT,
+    TUI_SCREEN_LEAVE, /* and wait two seconds at most for what does not end */
+    TUI_SCREEN_SUSPEND,
+    TUI_SCREEN_REDRAW
+};
 enum tui_screen_wish tui_screen_key(struct tui_screen *screen, int key, int64_t now_ns);
 void tui_screen_click(struct tui_screen *screen, int y, int x, int wheel, bool twice);
 /* A job of the command line ended: shows it. On the screen's thread. */

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t twice_ns = INT64_C(2000000000);
-
 /* What is left of the actions moves, shows, or asks for what is refused later. */
 bool screen_changes(enum tui_action action)
 {
@@ -130,19 +128,6 @@ static void segments_command(struct tui_screen *screen, bool both)
     }
 }
 
-static void stop(struct tui_screen *screen)
-{
-    bool again = screen->stop_ns && screen->now_ns - screen->stop_ns < twice_ns;
-    screen->stop_ns = screen->now_ns ? screen->now_ns : 1;
-    if (again) {
-        screen->wish = TUI_SCREEN_QUIT;
-        return;
-    }
-    if (screen->options.workbench)
-        mgb_workbench_ask(screen->options.workbench, &(struct mgb_wish){.kind = MGB_WISH_STOP});
-    screen_say(screen, MGB_LINE_NOTE, "stopped after its step; Ctrl-C once more: quit");
-}
-
 static void quit_answer(void *context, struct tui_desk *desk, const char *text)
 {
     struct tui_screen *screen = context;
@@ -227,7 +212,7 @@ static const struct {
     {TUI_ACT_CHOOSE_DATA, data_choose},
     {TUI_ACT_CHOOSE_BACKEND, backends_choose},
     {TUI_ACT_RECORD, record},
-    {TUI_ACT_STOP, stop},
+    {TUI_ACT_STOP, screen_stop},
     {TUI_ACT_BACK, back},
     {TUI_ACT_SAVE_LAYOUT, screen_layout_save},
     {TUI_ACT_QUIT, quit},

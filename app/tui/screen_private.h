@@ -67,6 +67,7 @@ struct tui_screen {
     char message[600], warning[600]; /* ours; of the log */
     enum mgb_line_kind message_kind, warning_kind;
     int64_t message_until_ns, stop_ns; /* stop_ns: when Ctrl-C was pressed; 0: not lately */
+    bool stop_waits;                   /* for an answer to it */
 
     int fired[TUI_ACT_COUNT];
     enum tui_screen_wish wish;
@@ -93,6 +94,9 @@ void screen_act(struct tui_screen *screen, enum tui_action action);
 /* screen_actions.c: what an action does where the view has nothing of its own for it. */
 void screen_act_default(struct tui_screen *screen, enum tui_action action);
 bool screen_changes(enum tui_action action); /* which --readonly refuses */
+/* screen_stop.c */
+void screen_stop(struct tui_screen *screen);
+bool screen_stop_look(struct tui_screen *screen); /* true: it told that nothing answers */
 /* screen_models.c: the menu of models; while it is open, those that there are meanwhile. */
 void screen_models_choose(struct tui_screen *screen);
 bool screen_models_follow(struct tui_screen *screen); /* true: there are others now */

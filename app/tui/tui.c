@@ -15,6 +15,8 @@
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_UNAVAILABLE = 4, EXIT_INTERRUPTED = 130 };
 enum {
     SIGNAL_END_MS = 1300, /* of the two seconds that a signal leaves */
+    HASTY_END_MS = 2000,
+    SEAL_MS = 500,
     SLICE_MS = 100,
     HELD_MS = 5000 /* for another program that keeps the results file */
 };
@@ -152,18 +154,30 @@ static bool file_is_held(const struct tui_program *program)
     return pending.blocked && program->options->workbench.hub.database;
 }
 
-/* The device or the file did not come back. Nothing that its threads may still use is freed: the process ends. */
+/* An expression in one long call. */
+static bool script_is_busy(const struct tui_program *program)
+{
+    const struct mgb_snapshot *now = mgb_workbench_look(program->workbench, NULL);
+    bool busy = now && now->state == MGB_BENCH_BUSY;
+    mgb_shared_drop(now);
+    return busy;
+}
+
+/* The device, a script or the file did not come back. Nothing that its threads may still use is freed: the process ends. */
 static void process_leave(const struct tui_program *program, int code)
 {
     restart_forget(program);
-    if (file_is_held(program))
+    bool held = file_is_held(program);
+    if (!held)
+        mgb_workbench_seal(program->workbench, SEAL_MS);
+    if (held)
         mgb_say(stderr,
                 "%s: another program holds %s; what was not stored by then is lost, what was "
                 "recorded is kept\n",
                 program->options->program, program->options->workbench.hub.database);
     else
-        mgb_say(stderr, "%s: the device did not come back in time; what was recorded is kept\n",
-                program->options->program);
+        mgb_say(stderr, "%s: the %s did not come back in time; what was recorded is kept\n",
+                program->options->program, script_is_busy(program) ? "script" : "device");
     tui_log_rescue();
     fflush(NULL);
     _exit(code);
@@ -174,6 +188,8 @@ static int64_t close_limit_ms(const struct tui_program *program)
     int64_t timeout_ms = program->options->workbench.hub.step_timeout_ns / 1000000;
     if (program->end == TUI_END_SIGNAL)
         return SIGNAL_END_MS;
+    if (program->hasty)
+        return HASTY_END_MS;
     return timeout_ms > 0 ? timeout_ms + 2000 : 0;
 }
 
@@ -210,7 +226,7 @@ static int workbench_end(struct tui_program *program, int code)
     tui_recorded_look(program);
     tui_signals_wait_begin(program);
     if (!workbench_leave(program))
-        process_leave(program, code ? code : EXIT_FAILED);
+        process_leave(program, code ? code : program->hasty ? EXIT_INTERRUPTED : EXIT_FAILED);
     bool complete = mgb_workbench_log_complete(program->workbench, message, sizeof message);
     mgb_workbench_close(program->workbench, 0);
     tui_signals_wait_end();

@@ -72,8 +72,13 @@ static void wish_do(struct mgb_workbench *bench, struct mgb_queued *wish)
     case MGB_WISH_RUN:
         mgb_bench_run(bench);
         break;
-    case MGB_WISH_PAUSE:
     case MGB_WISH_STOP:
+        if (bench->spared > 0)
+            bench->spared--;
+        else
+            mgb_bench_pause(bench);
+        break;
+    case MGB_WISH_PAUSE:
         mgb_bench_pause(bench);
         break;
     case MGB_WISH_TOGGLE:
@@ -183,6 +188,9 @@ static void leave(struct mgb_workbench *bench)
     mgb_judge_desk_close(bench->desk);
     mgb_script_free(bench->script);
     bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
+    pthread_mutex_lock(&bench->lock);
+    bench->closing = true;
+    pthread_mutex_unlock(&bench->lock);
     mgb_hub_close(bench->hub);
     mgb_shared_drop(bench->offered.facts);
     pthread_mutex_lock(&bench->lock);

@@ -28,6 +28,7 @@ struct mgb_workbench {
     int busy;  /* of those, what takes long */
     int stops; /* of the wishes that wait, those to stop */
     bool starting, quit, gone, woken;
+    bool closing;                /* the hub is: it ends by itself */
     struct mgb_placement wanted; /* in force, and all that waits */
     struct mgb_undo undo[MGB_UNDO_MOST];
     int undo_count;
@@ -94,6 +95,7 @@ struct mgb_workbench {
         char first[300];
     } printed;
     bool moved; /* the placement, by the call in progress */
+    int spared; /* wishes to stop that an expression has answered: the run goes on */
     struct mgb_observer observer;
 };
 

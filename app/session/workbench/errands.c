@@ -101,7 +101,10 @@ static void expression_fail(struct mgb_workbench *bench, enum mgb_status status)
 {
     const struct mgb_script_error *error = mgb_script_error_get(bench->script);
     if (status == MGB_INTERRUPTED) {
-        mgb_bench_say(bench, MGB_LINE_NOTE, "the expression was stopped");
+        pthread_mutex_lock(&bench->lock);
+        bench->spared = bench->stops;
+        pthread_mutex_unlock(&bench->lock);
+        mgb_bench_tell(bench, "the expression was stopped");
         return;
     }
     const char *message = *error->message ? error->message : mgb_message_get();

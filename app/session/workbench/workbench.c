@@ -238,6 +238,14 @@ bool mgb_workbench_leave(struct mgb_workbench *bench, int64_t limit_ms, bool int
     return gone;
 }
 
+void mgb_workbench_seal(struct mgb_workbench *bench, int64_t limit_ms)
+{
+    pthread_mutex_lock(&bench->lock);
+    if (!bench->gone && !bench->closing)
+        mgb_hub_seal(bench->hub, limit_ms); /* what cannot be stored by then cannot be waited for */
+    pthread_mutex_unlock(&bench->lock);
+}
+
 bool mgb_workbench_close(struct mgb_workbench *bench, int64_t limit_ms)
 {
     if (!bench)

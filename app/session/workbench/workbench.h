@@ -92,6 +92,10 @@ bool mgb_workbench_close(struct mgb_workbench *workbench, int64_t limit_ms);
  * and the run's outcome. */
 bool mgb_workbench_leave(struct mgb_workbench *workbench, int64_t limit_ms, bool interrupted);
 
+/* When it did not leave in time and the process is to end: stores what was done, and ends runs as interrupted, though the
+ * workbench's thread does not answer. Nothing may be asked of it after that. */
+void mgb_workbench_seal(struct mgb_workbench *workbench, int64_t limit_ms);
+
 /* Never waits for work. MGB_INVALID at once for what can be refused without looking (readonly, no model, values that are
  * none); what is refused later is the snapshot's message and in the log. */
 enum mgb_status mgb_workbench_ask(struct mgb_workbench *workbench, const struct mgb_wish *wish);
