@@ -1,7 +1,7 @@
 /* Rows of sweeps, notes, tags and baselines; see store.h. */
 #include "db/store.h"
 
-#include "db/name.h"
+#include <mgb/name.h>
 #include "db/store_private.h"
 
 static enum mgb_status sweep_put(int64_t *id, struct mgb_store *store,
@@ -28,6 +28,7 @@ enum mgb_status mgb_store_begin_sweep(int64_t *sweep, struct mgb_store *store,
 {
     int64_t id = 0;
     *sweep = 0;
+    MGB_TRY(mgb_name_check("sweep", record->name));
     MGB_TRY(mgb_store_begin(store, __func__));
     MGB_TRY(mgb_store_end(store, sweep_put(&id, store, record)));
     *sweep = id;

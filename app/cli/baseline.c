@@ -2,8 +2,8 @@
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/script/terminal.h"
-#include "db/name.h"
 #include "db/select.h"
+#include <mgb/name.h>
 #include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/script/terminal.h"
-#include "db/name.h"
 #include "db/select.h"
+#include <mgb/name.h>
 
 static const struct mgb_example examples[] = {
     {"mgbench note last 'after the driver update'", "keeps with the newest run why it was made"},

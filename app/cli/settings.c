@@ -1,6 +1,6 @@
 /* Flags to words for the script layer. See settings.h. */
 #include "app/cli/settings.h"
-#include "db/name.h"
+#include <mgb/name.h>
 #include <math.h>
 #include <mgb/text.h>
 #include <stdlib.h>
@@ -92,6 +92,10 @@ static const struct {
     {"--seed", "seed", 'r', 'n'},
     {"--repeats", "repeats", 'r', 'n'},
     {"--tag", "tag", 'r', 's'},
+    {"--load", "load", 'r', 'f'},
+    {"--weights-only", "weights_only", 'r', 'b'},
+    {"--partial", "partial", 'r', 'b'},
+    {"--save", "save", 'r', 'f'},
     {"--data", "data", 'd', 's'},
     {"--optimizer", "optimizer", 'o', 's'},
     {"--lr", "lr", 'o', 'n'},
@@ -172,6 +176,9 @@ static enum mgb_status training_add(struct mgb_cli_settings *out, int index, con
         MGB_TRY(mgb_name_check("--tag", value));
     else if (kind == 's' && strcmp(known[index].flag, "--trace") != 0)
         MGB_TRY(named_check(known[index].flag, value));
+    if (kind == 'f' && !*value)
+        return mgb_fail(MGB_INVALID, "%s: the name of a file expected, got an empty text",
+                        known[index].flag);
     if (kind == 'b' && !yes_no_read(&value))
         return mgb_fail(MGB_INVALID, "%s: yes or no expected, got '%s'", known[index].flag, value);
     return word_add(out, known[index].group, kind, known[index].key, value);

@@ -2,8 +2,8 @@
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
 #include "app/script/terminal.h"
-#include "db/name.h"
 #include "db/select.h"
+#include <mgb/name.h>
 
 static const struct mgb_flag flags[] = {{"--remove", NULL, "take the tags off instead", false},
                                         {NULL, NULL, NULL, false}};
@@ -21,10 +21,13 @@ static enum mgb_status tags_put(const struct mgb_invocation *in, struct mgb_stor
     for (int i = 1; i < in->word_count; i++) {
         MGB_TRY(remove ? mgb_store_delete_tag(store, run, in->words[i])
                        : mgb_store_put_tag(store, run, in->words[i]));
-        if (!in->quiet)
-            mgb_say(stdout, "run %lld: %s %s\n", (long long)run, remove ? "no longer" : "tagged",
-                    in->words[i]);
     }
+    if (in->quiet)
+        return MGB_OK;
+    mgb_say(stdout, "run %lld: %s", (long long)run, remove ? "no longer" : "tagged");
+    for (int i = 1; i < in->word_count; i++)
+        mgb_say(stdout, "%s %s", i > 1 ? "," : "", in->words[i]);
+    putchar('\n');
     return MGB_OK;
 }
 
@@ -54,6 +57,9 @@ const struct mgb_command mgb_command_tag = {
     .summary = "labels on runs, to find them again as tag:NAME",
     .help =
         "RUN: " MGB_SELECT_WORDS ".\n"
+        "Each NAME is a tag of its own; one of several words stands in quotes. None has commas: "
+        "they part names\n"
+        "where runs are chosen.\n"
         "While another process runs on the file it cannot be written to: that is said, with its "
         "process.\n",
     .examples = examples,

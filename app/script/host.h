@@ -35,9 +35,8 @@ struct mgb_script {
     char **words, **flags;
     int word_count, flag_count;
     bool help, flags_read, no_terminal;
-    bool watched;    /* a hook looks for a stop asked by another thread */
-    bool broken_off; /* a file is waited for no longer, since it is to stop */
-    FILE *input;     /* standard input, waited for in turns; NULL: it is a plain file */
+    bool watched, broken_off; /* for a stop by another thread; a file is waited for no longer */
+    FILE *input;              /* standard input, waited for in turns; NULL: a plain file */
     void (*output)(void *context, const char *line);
     void (*statement)(void *context, const char *text);
     void *output_context;
@@ -108,8 +107,7 @@ void mgb_script_open_require(lua_State *L);   /* require, package */
 void mgb_script_open_flags(lua_State *L);     /* mgb.options; expects the mgb table on the top */
 void mgb_script_open_strict(lua_State *L);    /* undeclared globals are errors; call last */
 
-/* Where the registry keeps what C and the Lua parts lend each other. */
-#define MGB_SCRIPT_LENT "mgb.lent"
+#define MGB_SCRIPT_LENT "mgb.lent" /* in the registry: what C and the Lua parts lend each other */
 
 /* Runs the Lua parts of mgb and nn; expects nn and mgb on the top, mgb last. */
 void mgb_script_open_library(lua_State *L);

@@ -2,6 +2,7 @@
  * far they are. */
 #include "app/script/bind.h"
 #include "app/script/options.h"
+#include <mgb/name.h>
 #include <mgb/placement.h>
 #include <math.h>
 #include <sched.h>
@@ -252,6 +253,13 @@ static int option_in_effect(lua_State *L)
     return 1;
 }
 
+/* label_check(what, name): raises unless tags, baselines and sweeps may be called so */
+static int label_check(lua_State *L)
+{
+    mgb_script_check(L, mgb_name_check(luaL_checkstring(L, 1), luaL_checkstring(L, 2)));
+    return 0;
+}
+
 /* CPU cores that this process may use: what the engine divides among towers. */
 static int cores_count(void)
 {
@@ -262,11 +270,17 @@ static int cores_count(void)
 
 void mgb_script_bind_sweep(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"sweep_find", sweep_find}, {"sweep_finish", sweep_finish},
-                                    {"sweep_hold", sweep_hold}, {"sweep_release", sweep_release},
-                                    {"sweep_mode", sweep_mode}, {"cell_tell", cell_tell},
-                                    {"forecast", forecast_get}, {"judge", cells_judge},
-                                    {"script_end", script_end}, {NULL, NULL}};
+    static const luaL_Reg lent[] = {{"sweep_find", sweep_find},
+                                    {"sweep_finish", sweep_finish},
+                                    {"sweep_hold", sweep_hold},
+                                    {"sweep_release", sweep_release},
+                                    {"sweep_mode", sweep_mode},
+                                    {"cell_tell", cell_tell},
+                                    {"forecast", forecast_get},
+                                    {"judge", cells_judge},
+                                    {"script_end", script_end},
+                                    {"label_check", label_check},
+                                    {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
     mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
     mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);

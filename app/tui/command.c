@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WORDS = 64, LINE_SIZE = 2048 };
+enum { MOST_WORDS = 64, LINE_SIZE = TUI_COMMAND_BYTES };
 
 struct setting {
     const char *name;

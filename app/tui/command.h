@@ -8,6 +8,7 @@
 
 #include "app/tui/desk.h"
 #include "app/tui/jobs.h"
+#include "app/tui/prompt.h"
 
 struct tui_verb {
     const char *name, *usage, *summary; /* of mgbench */
@@ -21,6 +22,9 @@ struct tui_command_table {
     bool recording;
     int64_t run; /* recorded by the bench; 0: none */
 };
+
+/* Bytes of the longest line: what was typed, every character of it quoted, and words around it. */
+enum { TUI_COMMAND_BYTES = 4 * TUI_PROMPT_BYTES + 400 };
 
 /* What is said while a verb runs. */
 #define TUI_COMMAND_RUNS "running: mgbench %s"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 64, LINE_SIZE = 2048 };
+enum { MOST_WORDS = 64, LINE_SIZE = TUI_COMMAND_BYTES };
 
 static void say(struct tui_desk *desk, const char *format, const char *text)
 {

@@ -19,6 +19,7 @@ static void text_set(struct tui_prompt *prompt, const char *text)
     memmove(prompt->text, text, length);
     prompt->text[length] = '\0';
     prompt->used = prompt->at = length;
+    prompt->lost = 0;
 }
 
 void tui_prompt_open(struct tui_prompt *prompt, const char *question, const char *initial)
@@ -35,6 +36,7 @@ static void cut(struct tui_prompt *prompt, size_t from, size_t to)
     memmove(prompt->text + from, prompt->text + to, prompt->used - to + 1);
     prompt->used -= to - from;
     prompt->at = from;
+    prompt->lost = 0;
 }
 
 /* False: there is no room for it. */
@@ -180,7 +182,10 @@ enum tui_prompt_result tui_prompt_key(struct tui_prompt *prompt, int key,
         return TUI_PROMPT_GOES_ON;
     }
     prompt->completion = -1;
-    if (key == TUI_KEY_ENTER || key == '\r' || key == '\n') {
+    bool enter = key == TUI_KEY_ENTER || key == '\r' || key == '\n';
+    if (enter && prompt->lost > 0)
+        return TUI_PROMPT_GOES_ON;
+    if (enter) {
         prompt->open = false;
         return TUI_PROMPT_DONE;
     }
@@ -193,7 +198,8 @@ enum tui_prompt_result tui_prompt_key(struct tui_prompt *prompt, int key,
     } else if (!key_move(prompt, key) && !key_delete(prompt, key) && tui_utf8_is_text(key)) {
         char bytes[5];
         tui_point_write(bytes, (uint32_t)key);
-        insert(prompt, bytes);
+        if (!insert(prompt, bytes))
+            prompt->lost += strlen(bytes);
     }
     return TUI_PROMPT_GOES_ON;
 }
@@ -205,7 +211,10 @@ void tui_prompt_draw(const struct tui_prompt *prompt, struct tui_canvas *canvas,
     struct tui_rect question = row;
     int most = row.columns * 2 / 3;
     question.columns = most;
-    int x = tui_put(canvas, question, 0, 0, TUI_STRONG, prompt->question);
+    int x = prompt->lost > 0 ? tui_print(canvas, question, 0, 0, TUI_BAD,
+                                         "%zu too many (at most %d bytes), delete: ", prompt->lost,
+                                         TUI_PROMPT_BYTES - 1)
+                             : tui_put(canvas, question, 0, 0, TUI_STRONG, prompt->question);
     x = x > most ? most : x;
     size_t from = 0;
     int room = row.columns - x - 1;

@@ -14,7 +14,8 @@ struct tui_prompt {
     char question[120]; /* ":" */
     char text[TUI_PROMPT_BYTES];
     size_t used, at; /* bytes; the cursor, on the border of a character */
-    int back;        /* how far in the history; 0: the line being typed */
+    size_t lost; /* bytes that found no room: the line is not taken until something is deleted */
+    int back;    /* how far in the history; 0: the line being typed */
     char typed[TUI_PROMPT_BYTES];
     int completion; /* of several, the one shown; -1: none */
     size_t completed_from;
@@ -38,7 +39,7 @@ typedef int tui_complete(void *context, const char *line, char (*out)[160], int 
 enum tui_prompt_result { TUI_PROMPT_GOES_ON, TUI_PROMPT_DONE, TUI_PROMPT_GIVEN_UP };
 
 void tui_prompt_open(struct tui_prompt *prompt, const char *question, const char *initial);
-/* A key as in action.h. Enter ends it (text is what was typed), Esc or Ctrl-C gives up; Ctrl-A E B F K U W D H, Alt is not
+/* A key as in action.h. Enter ends it, unless it is too long (text is what was typed), Esc or Ctrl-C gives up; Ctrl-A E B F K U W D H, Alt is not
  * needed; Up and Down walk the history, Tab and Shift-Tab the completions. */
 enum tui_prompt_result tui_prompt_key(struct tui_prompt *prompt, int key,
                                       const struct tui_history *history, tui_complete *complete,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_NAMES = 64 };
+
 const char *tui_runs_name(char *out, size_t size, const struct runs_mark *run)
 {
     snprintf(out, size, run->number > 0 ? "%lld.%d" : "%lld", (long long)run->run, run->number);
@@ -36,58 +38,47 @@ static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, const char *tex
 }
 
 /* Those to be added, or those to be taken off, as one command. */
-static void tags_command(const struct runs_state *state, struct tui_desk *desk, const char *names,
-                         bool remove)
+static void tags_command(const struct runs_state *state, struct tui_desk *desk, char *const *names,
+                         int count, bool remove)
 {
-    char line[2200];
+    char line[TUI_COMMAND_BYTES];
     size_t used = (size_t)snprintf(line, sizeof line, "tag %lld", (long long)state->target.run);
     size_t empty = used;
-    for (const char *at = names; *at;) {
-        at += strspn(at, " ");
-        size_t length = strcspn(at, " ");
-        bool off = *at == '-';
-        if (off == remove && length > (size_t)off && used + 4 * length + 20 < sizeof line) {
-            line[used++] = ' ';
-            used += word_quote(line + used, sizeof line - used, at + off, length - off);
-        }
-        at += length;
+    for (int i = 0; i < count; i++) {
+        bool off = *names[i] == '-';
+        if (off != remove || !names[i][off])
+            continue;
+        line[used++] = ' ';
+        used += word_quote(line + used, sizeof line - used, names[i] + off, strlen(names[i] + off));
     }
     if (used == empty)
         return;
     if (remove)
-        strcpy(line + used, " --remove");
+        snprintf(line + used, sizeof line - used, " --remove");
     desk->command(desk, line);
 }
 
-static void tags_wish(struct tui_desk *desk, const char *names)
-{
-    char name[200];
-    for (const char *at = names; *at;) {
-        at += strspn(at, " ");
-        size_t length = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (length > 0 && *at != '-')
-            wish(desk, MGB_WISH_TAG, name);
-        at += length;
-    }
-}
-
+/* Words as the command takes them: several are several tags, one in quotes is one. */
 static void tag_answer(void *context, struct tui_desk *desk, const char *text)
 {
     struct runs_state *state = context;
-    if (!text)
-        return;
-    if (state->target_is_ours)
-        tags_wish(desk, text);
-    else
-        tags_command(state, desk, text, false);
-    tags_command(state, desk, text, true);
+    char buffer[TUI_PROMPT_BYTES], *names[MOST_NAMES];
+    int count = text ? tui_command_split(buffer, sizeof buffer, names, MOST_NAMES, text) : 0;
+    if (count < 0)
+        desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many tags");
+    for (int i = 0; i < count && state->target_is_ours; i++)
+        if (*names[i] != '-')
+            wish(desk, MGB_WISH_TAG, names[i]);
+    if (count > 0 && !state->target_is_ours)
+        tags_command(state, desk, names, count, false);
+    if (count > 0)
+        tags_command(state, desk, names, count, true);
 }
 
 static void note_answer(void *context, struct tui_desk *desk, const char *text)
 {
     struct runs_state *state = context;
-    char line[4200], quoted[4100];
+    char line[TUI_COMMAND_BYTES], quoted[4 * TUI_PROMPT_BYTES + 8];
     if (!text || text[strspn(text, " ")] == '\0')
         return;
     if (state->target_is_ours) {
@@ -104,7 +95,7 @@ static void note_answer(void *context, struct tui_desk *desk, const char *text)
 static void baseline_answer(void *context, struct tui_desk *desk, const char *text)
 {
     struct runs_state *state = context;
-    char line[2100], quoted[2000], name[40];
+    char line[TUI_COMMAND_BYTES], quoted[4 * TUI_PROMPT_BYTES + 8], name[40];
     if (!text || !*text)
         return;
     word_quote(quoted, sizeof quoted, text, strlen(text));
@@ -140,7 +131,7 @@ bool tui_runs_ask(struct runs_state *state, enum tui_action action, const struct
     char question[200], name[80];
     if (action == TUI_ACT_TAG) {
         snprintf(question, sizeof question,
-                 "tag run %lld (-NAME takes one off): ", (long long)row->run);
+                 "tag run %lld (NAME... 'two words', -NAME off): ", (long long)row->run);
         desk->prompt(desk, question, "", tag_answer, state);
     } else if (action == TUI_ACT_NOTE) {
         snprintf(question, sizeof question, "note to run %lld: ", (long long)row->run);

@@ -5,6 +5,7 @@
 
 #include "app/session/workbench/snapshot.h"
 
+#include <mgb/name.h>
 #include <mgb/placement.h>
 #include <mgb/status.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 enum { SWEEP_VALUES = 200, SWEEP_MOST_STEPS = 1000000, SWEEP_MOST_REPEATS = 1000 };
 
 struct sweep_grid {
-    char name[64];
+    char name[MGB_NAME_BYTES + 1];
     int steps, repeats;
     char values[MGB_OPTION_COUNT][SWEEP_VALUES]; /* "1, 2, 4"; "" : does not vary */
 };

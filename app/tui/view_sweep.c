@@ -211,10 +211,10 @@ static void row_answer(void *context, struct tui_desk *desk, const char *text)
         values_answer(state, desk, text);
     else if (state->editing != ROW_NAME)
         figure_answer(state, desk, text);
-    else if (*text && strlen(text) < sizeof state->grid.name)
+    else if (mgb_name_check("sweep", text) == MGB_OK)
         strcpy(state->grid.name, text);
     else
-        desk->say(desk, MGB_LINE_FAULT, "a sweep's name has 1 to 63 characters");
+        desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
 }
 
 /* "cpu_merge (false, true), values with commas: ": what may be typed is there, and all of it where nothing varies yet. */
@@ -325,7 +325,7 @@ static bool sweep_load(void *private, const char *name, const char *value)
         return number_read(&state->grid.repeats, value, SWEEP_MOST_REPEATS);
     if (strcmp(name, "grid") == 0)
         return sweep_grid_load(&state->grid, value);
-    if (strcmp(name, "name") != 0 || !*value || strlen(value) >= sizeof state->grid.name)
+    if (strcmp(name, "name") != 0 || mgb_name_check("sweep", value) != MGB_OK)
         return false;
     strcpy(state->grid.name, value);
     return true;

@@ -262,7 +262,7 @@ function mgb.sweep(options)
   for name, kind in pairs(own) do kinds[name] = kind end
   for name, kind in pairs(host.run_options) do kinds[name] = kind end
   local o = host.options_check("mgb.sweep", options, kinds)
-  host.name_check("mgb.sweep: name", o.name)
+  host.label_check("mgb.sweep: name", o.name)
   host.grid_check(o.grid)
   if o.order_seed and o.order == "grid" then
     host.fail("mgb.sweep: order_seed: order = \"grid\" has no seed")

@@ -1,7 +1,7 @@
 /* Tags and notes: of the run on the bench, and of any other while this program records and no command may write. */
 #include "app/session/workbench/commands.h"
 
-#include "db/name.h"
+#include <mgb/name.h>
 
 static void labelled(struct mgb_workbench *bench, enum mgb_status status, int64_t run,
                      const char *what, const char *text)

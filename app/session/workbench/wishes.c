@@ -1,7 +1,7 @@
 /* Wishes that wait, what they come to together, and what can be undone. All of it behind the lock, which is never held
  * while something is done. */
 #include "app/session/workbench/driver.h"
-#include "db/name.h"
+#include <mgb/name.h>
 
 #include <stdio.h>
 #include <stdlib.h>

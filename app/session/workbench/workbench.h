@@ -12,9 +12,7 @@
 
 struct mgb_workbench;
 
-enum {
-    MGB_WORKBENCH_POINT = 1000
-}; /* bytes that a point takes at most, as the supervisor keeps it */
+enum { MGB_WORKBENCH_POINT = 1000 }; /* bytes of a point at most, as the supervisor keeps it */
 
 enum mgb_line_kind {                   /* of the log */
                      MGB_LINE_NOTE,    /* what was done */
@@ -92,8 +90,7 @@ bool mgb_workbench_close(struct mgb_workbench *workbench, int64_t limit_ms);
  * and the run's outcome. */
 bool mgb_workbench_leave(struct mgb_workbench *workbench, int64_t limit_ms, bool interrupted);
 
-/* When it did not leave in time and the process is to end: stores what was done, and ends runs as interrupted, though the
- * workbench's thread does not answer. Nothing may be asked of it after that. */
+/* Where it did not leave in time: as mgb_hub_seal. Nothing may be asked of it after that. */
 void mgb_workbench_seal(struct mgb_workbench *workbench, int64_t limit_ms);
 
 /* Never waits for work. MGB_INVALID at once for what can be refused without looking (readonly, no model, values that are

@@ -135,7 +135,7 @@ static void show_tells_a_run_whole(void **state)
 
 static void tags_and_notes_are_put_and_tags_taken_off(void **state)
 {
-    SAYS(*state, 0, "tag 3,4 good fine", "run 3: tagged good", "run 4: tagged fine");
+    SAYS(*state, 0, "tag 3,4 good fine", "run 3: tagged good, fine", "run 4: tagged good, fine");
     SAYS(*state, 0, "show tag:good --quiet", "tags                    fine, good");
     SAYS(*state, 0, "tag tag:good good --remove", "run 4: no longer good");
     SAYS(*state, 4, "tag 3 good --remove", "run 3 has no tag 'good'");

@@ -44,8 +44,11 @@ static void names_can_be_shown(void **state)
     fails("nn.model('', print)",
           "nn.model: a name of characters that can be shown expected, got \"\"");
     fails("mgb.sweep{ name = 'a\\xffb', model = nn.model('m', print), grid = { gpus = { 1 } } }",
-          "mgb.sweep: name: a name of characters that can be shown expected, got \"a\xff"
-          "b\"");
+          "mgb.sweep: name: a name of characters that can be shown expected, got 'a\xff"
+          "b'");
+    fails("mgb.sweep{ name = 'a,b', model = nn.model('m', print), grid = { gpus = { 1 } } }",
+          "mgb.sweep: name: a name without commas and without blanks at its ends expected, got "
+          "'a,b'");
     fails(
         "mgb.sweep{ name = 'a', model = 'mlp', order = 'grid', order_seed = 2, grid = { gpus = { 1 "
         "} } }",

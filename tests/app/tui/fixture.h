@@ -58,7 +58,7 @@ struct fixture_desk {
     struct mgb_wish wish; /* the last one; its text is wish_text */
     char wish_text[2000];
     enum mgb_line_kind said_kind;
-    char said_text[600], command[2000], title[160], question[200], initial[400];
+    char said_text[600], command[9000], title[160], question[200], initial[400];
     char shown_text[8000];
     struct mgb_list_request request;
     char request_filter[200];

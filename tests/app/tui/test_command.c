@@ -205,7 +205,7 @@ static void a_slip_is_told_with_what_was_meant(void **state)
                "with '='");
     line_gives("frobnicate", "lua(frobnicate)");
     line_gives("lag", "lua(lag)");
-    char line[3000];
+    char line[TUI_COMMAND_BYTES + 2];
     memset(line, 'x', sizeof line - 1);
     line[sizeof line - 1] = '\0';
     line_gives(line, "fault: the line is too long");

@@ -95,6 +95,12 @@ static void a_line_never_grows_beyond_its_room(void **state)
         press(0x4e16);
     assert_in_range(prompt.used, TUI_PROMPT_BYTES - 4, TUI_PROMPT_BYTES - 1);
     assert_int_equal(strlen(prompt.text), prompt.used);
+    assert_int_equal(press(TUI_KEY_ENTER), TUI_PROMPT_GOES_ON); /* it would be taken cut */
+    assert_true(prompt.open);
+    assert_int_equal(prompt.lost, 3 * TUI_PROMPT_BYTES - prompt.used);
+    press(TUI_KEY_BACKSPACE);
+    assert_int_equal(prompt.lost, 0);
+    assert_int_equal(press(TUI_KEY_ENTER), TUI_PROMPT_DONE);
     char longer[2 * TUI_PROMPT_BYTES];
     memset(longer, 0xc3, sizeof longer);
     longer[sizeof longer - 1] = '\0';
@@ -271,6 +277,18 @@ static void a_long_line_is_drawn_so_that_the_cursor_is_seen(void **state)
     free(text);
 }
 
+static void a_line_too_long_says_by_how_much(void **state)
+{
+    (void)state;
+    int cursor;
+    prompt_begin("");
+    for (int i = 0; i < TUI_PROMPT_BYTES + 11; i++)
+        press('n');
+    char *text = drawn(100, &cursor);
+    assert_non_null(strstr(text, "12 too many (at most 1999 bytes), delete: nnn"));
+    free(text);
+}
+
 static void any_width_and_any_keys_keep_the_cursor_in_the_row(void **state)
 {
     (void)state;
@@ -308,6 +326,7 @@ int main(void)
         cmocka_unit_test(tab_walks_the_completions_and_comes_back_to_the_word),
         cmocka_unit_test(a_single_completion_is_a_whole_word),
         cmocka_unit_test(a_long_line_is_drawn_so_that_the_cursor_is_seen),
+        cmocka_unit_test(a_line_too_long_says_by_how_much),
         cmocka_unit_test(any_width_and_any_keys_keep_the_cursor_in_the_row),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

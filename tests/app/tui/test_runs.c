@@ -229,7 +229,7 @@ static void enter_shows_the_run(void **state)
 
 static void splits_to(const char *line, int count, const char *last)
 {
-    char buffer[2000], *words[20];
+    char buffer[TUI_COMMAND_BYTES], *words[20];
     assert_int_equal(tui_command_split(buffer, sizeof buffer, words, 20, line), count);
     assert_string_equal(words[count - 1], last);
 }
@@ -250,16 +250,37 @@ static void texts_of_people_are_quoted_for_the_command(void **state)
     fixture_desk_answer(&s.desk, "  fast big");
     assert_string_equal(s.desk.command, "tag 412 'fast' 'big'");
     act(TUI_ACT_TAG);
+    assert_non_null(strstr(s.desk.question, "'two words'"));
+    fixture_desk_answer(&s.desk, "fast 'two words'");
+    assert_string_equal(s.desk.command, "tag 412 'fast' 'two words'");
+    act(TUI_ACT_TAG);
+    fixture_desk_answer(&s.desk, "don't");
+    assert_non_null(strstr(s.desk.said_text, "a quote is not closed"));
+    act(TUI_ACT_TAG);
     fixture_desk_answer(&s.desk, "-old -");
     assert_string_equal(s.desk.command, "tag 412 'old' --remove");
-    assert_int_equal(s.desk.commanded, 4);
+    assert_int_equal(s.desk.commanded, 5);
     act(TUI_ACT_BASELINE);
     assert_string_equal(s.desk.initial, "inception_v3");
     fixture_desk_answer(&s.desk, "my base");
     assert_string_equal(s.desk.command, "baseline set 'my base' 412.2");
     act(TUI_ACT_TAG);
     fixture_desk_answer(&s.desk, NULL);
-    assert_int_equal(s.desk.commanded, 5);
+    assert_int_equal(s.desk.commanded, 6);
+}
+
+/* As long as can be typed, every character to be quoted. */
+static void a_long_note_of_quotes_is_kept_whole(void **state)
+{
+    (void)state;
+    char note[TUI_PROMPT_BYTES];
+    memset(note, '\'', sizeof note - 1);
+    note[sizeof note - 1] = '\0';
+    s.fixture->snapshot.recorded = false;
+    free(drawn(20, 100));
+    act(TUI_ACT_NOTE);
+    fixture_desk_answer(&s.desk, note);
+    splits_to(s.desk.command, 3, note);
 }
 
 static void the_run_on_the_bench_is_written_to_by_the_workbench(void **state)
@@ -417,6 +438,7 @@ int main(void)
         VIEW_TEST(two_runs_are_marked_and_a_third_replaces_the_older),
         VIEW_TEST(enter_shows_the_run),
         VIEW_TEST(texts_of_people_are_quoted_for_the_command),
+        VIEW_TEST(a_long_note_of_quotes_is_kept_whole),
         VIEW_TEST(the_run_on_the_bench_is_written_to_by_the_workbench),
         VIEW_TEST(while_a_run_is_recorded_no_other_is_pinned_or_deleted),
         VIEW_TEST(a_run_is_deleted_after_asking),

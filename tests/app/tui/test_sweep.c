@@ -283,6 +283,10 @@ static void a_wrong_value_leaves_the_old_ones(void **state)
     edit(&s, "steps", "0");
     assert_non_null(strstr(s.desk.said_text, "1 to"));
     edit(&s, "name", "");
+    assert_non_null(strstr(s.desk.said_text, "sweep: a name without commas"));
+    edit(&s, "name", "a,b");
+    assert_non_null(strstr(s.desk.said_text, "sweep: a name without commas"));
+    shows(&s, "bench");
     shows(&s, "2 cells x 5 repeats = 10 runs of 50 steps");
     edit(&s, "gpus", "");
     shows(&s, "nothing varies yet");

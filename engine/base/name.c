@@ -1,6 +1,5 @@
-/* Names and notes of people; see name.h. */
-#include "db/name.h"
-
+/* Names and notes of people; see mgb/name.h. */
+#include <mgb/name.h>
 #include <mgb/text.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "db/name.h"
+#include <mgb/name.h>
 #include <string.h>
 
 static enum mgb_status name_of(size_t length)
