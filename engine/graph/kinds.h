@@ -31,7 +31,16 @@
     X(SOFTMAX_XENT_GRAD, "softmax_cross_entropy_grad") /* logits, label -> dlogits */              \
     X(MSE, "mean_squared_error")           /* p, t -> sum over rows of the mean over elements */   \
     X(MSE_GRAD, "mean_squared_error_grad") /* p, t -> dp */                                        \
-    X(ACCURACY, "accuracy")                /* logits, label -> number right (positions: mean) */
+    X(ACCURACY, "accuracy")                /* logits, label -> number right (positions: mean) */   \
+    /* attention, products of matrices */                                                          \
+    X(ATTENTION, "attention")           /* q, k, v, [mask] -> y */                                 \
+    X(ATTENTION_GRAD, "attention_grad") /* q, k, v, dy, [mask] -> dq, dk, dv */                    \
+    X(MATMUL, "matmul")                 /* a, b -> y; its gradients too */                         \
+    X(TRANSPOSE, "transpose")           /* x -> y; its gradient too */                             \
+    X(SOFTMAX, "softmax")               /* x -> y, over the last axis */                           \
+    X(SOFTMAX_GRAD, "softmax_grad")     /* y, dy -> dx */                                          \
+    X(GELU, "gelu")                     /* x -> y */                                               \
+    X(GELU_GRAD, "gelu_grad")           /* x, dy -> dx */
 
 enum mgb_op_kind {
 #define X(op, name) MGB_OP_##op,
@@ -54,7 +63,25 @@ union mgb_attributes {
     } pool2d;
     struct {
         enum mgb_activation activation; /* dense: forward only */
+        int transposed; /* dense and its gradients: the weight is units x inputs, a tied table */
     } dense, activation;
+    struct mgb_attention_attributes { /* also its gradient */
+        int heads, causal;
+        float scale, dropout;
+        int key; /* as dropout's */
+    } attention;
+    struct {
+        int transpose_a, transpose_b;
+    } matmul;
+    struct {
+        int axes[MGB_MAX_RANK]; /* axis i of y is axis axes[i] of x, in per-example shapes */
+    } transpose;
+    struct {
+        int log; /* log_softmax */
+    } softmax;
+    struct {
+        int approximate; /* the tanh form */
+    } gelu;
     struct {
         float rate; /* dropped share, 0 <= rate < 1; kept values are scaled by 1 / (1 - rate) */
         int key;    /* number of the dropout layer, part of the mask's counter */

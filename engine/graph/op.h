@@ -56,7 +56,7 @@ enum mgb_status mgb_op_end(struct mgb_op_call *call, int *out, const struct mgb_
 /* "conv2d 'conv1': " and the rest; MGB_INVALID. */
 enum mgb_status mgb_op_fail(const struct mgb_op_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Is `activation` one of the four? */
+/* Is `activation` one of those there are? */
 enum mgb_status mgb_op_check_activation(const struct mgb_op_call *call,
                                         enum mgb_activation activation);
 bool mgb_shape_equal(const struct mgb_shape *a, const struct mgb_shape *b);
@@ -96,6 +96,5 @@ enum mgb_status mgb_window_resolve(const struct mgb_op_call *call, const char *w
                                    struct mgb_window *window, int pad_before[2], int pad_after[2],
                                    const struct mgb_shape *x, int64_t out[2]);
 void mgb_window_text(struct mgb_text *text, const struct mgb_window *window);
-const char *mgb_activation_name(enum mgb_activation activation);
 
 #endif

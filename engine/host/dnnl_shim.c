@@ -79,26 +79,29 @@ static const dnnl_memory_desc_t *desc_md(dnnl_primitive_desc_t desc, dnnl_query_
     return dnnl_primitive_desc_query_md(desc, what, 0);
 }
 
-static enum mgb_status attributes_make(dnnl_primitive_attr_t *out, bool relu)
+static enum mgb_status attributes_make(dnnl_primitive_attr_t *out, enum mgb_activation activation)
 {
     DNNL_TRY(dnnl_primitive_attr_create(out), "make attributes");
     dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user);
-    if (!relu)
+    if (activation != MGB_RELU && activation != MGB_RELU6)
         return MGB_OK;
     dnnl_post_ops_t ops;
     if (dnnl_post_ops_create(&ops) != dnnl_success)
         return mgb_fail(MGB_NO_MEMORY, "oneDNN has no memory for a fused activation");
-    dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
+    bool limited = activation == MGB_RELU6;
+    dnnl_post_ops_append_eltwise(ops, 1.0f, limited ? dnnl_eltwise_clip : dnnl_eltwise_relu, 0.0f,
+                                 limited ? 6.0f : 0.0f);
     dnnl_primitive_attr_set_post_ops(*out, ops);
     dnnl_post_ops_destroy(ops);
     return MGB_OK;
 }
 
-static enum mgb_status desc_make(dnnl_primitive_desc_t *out, const void *op, bool relu,
-                                 dnnl_primitive_desc_t hint, const char *what)
+static enum mgb_status desc_make(dnnl_primitive_desc_t *out, const void *op,
+                                 enum mgb_activation activation, dnnl_primitive_desc_t hint,
+                                 const char *what)
 {
     dnnl_primitive_attr_t attributes = NULL;
-    enum mgb_status status = attributes_make(&attributes, relu);
+    enum mgb_status status = attributes_make(&attributes, activation);
     if (status == MGB_OK) {
         dnnl_status_t made = dnnl_primitive_desc_create(out, op, attributes, engine, hint);
         if (made != dnnl_success)
@@ -128,7 +131,7 @@ static enum mgb_status pack_make(struct mgb_dnnl *p, struct mgb_dnnl_needs *need
         return MGB_OK;
     bool unpack = p->pass == MGB_DNNL_WEIGHTS;
     dnnl_primitive_attr_t attributes = NULL;
-    MGB_TRY(attributes_make(&attributes, false));
+    MGB_TRY(attributes_make(&attributes, MGB_LINEAR));
     dnnl_status_t made =
         dnnl_reorder_primitive_desc_create(&p->pack_desc, unpack ? packed : plain, engine,
                                            unpack ? plain : packed, engine, attributes);
@@ -247,8 +250,8 @@ static enum mgb_status conv_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_
                  g.after),
              "describe this convolution");
     if (c->pass == MGB_DNNL_FORWARD)
-        return desc_make(&p->desc, &op, c->relu, NULL, "run this convolution");
-    MGB_TRY(desc_make(&p->forward_desc, &op, false, NULL, "run this convolution"));
+        return desc_make(&p->desc, &op, c->activation, NULL, "run this convolution");
+    MGB_TRY(desc_make(&p->forward_desc, &op, MGB_LINEAR, NULL, "run this convolution"));
     if (c->pass == MGB_DNNL_DATA)
         DNNL_TRY(dnnl_dilated_convolution_backward_data_desc_init(
                      &op, dnnl_convolution_direct, &m->x, &m->weights, &m->y, g.stride, g.dilation,
@@ -259,7 +262,7 @@ static enum mgb_status conv_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl_
                      &op, dnnl_convolution_direct, &m->x, &m->weights, bias, &m->y, g.stride,
                      g.dilation, g.before, g.after),
                  "describe this convolution's gradient");
-    return desc_make(&p->desc, &op, false, p->forward_desc, "run this convolution's gradient");
+    return desc_make(&p->desc, &op, MGB_LINEAR, p->forward_desc, "run this convolution's gradient");
 }
 
 /* The library's choice of layout first; plain where it chose one that layout.h has no number for. */
@@ -326,7 +329,7 @@ static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl
     dnnl_memory_desc_t *with_bias = d->bias && d->pass != MGB_DNNL_DATA ? &m->bias : NULL;
     dnnl_inner_product_desc_t op;
     MGB_TRY(md_by_tag(&m->x, 2, x, dnnl_nc));
-    MGB_TRY(md_by_tag(&m->plain_weights, 2, weights, dnnl_io));
+    MGB_TRY(md_by_tag(&m->plain_weights, 2, weights, d->transposed ? dnnl_oi : dnnl_io));
     MGB_TRY(md_by_tag(&m->y, 2, y, dnnl_nc));
     MGB_TRY(md_by_tag(&m->bias, 1, bias, dnnl_x));
     DNNL_TRY(
@@ -334,8 +337,8 @@ static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl
                                              d->pass == MGB_DNNL_FORWARD ? with_bias : NULL, &m->y),
         "describe this dense layer");
     if (d->pass == MGB_DNNL_FORWARD)
-        return desc_make(&p->desc, &op, d->relu, NULL, "run this dense layer");
-    MGB_TRY(desc_make(&p->forward_desc, &op, false, NULL, "run this dense layer"));
+        return desc_make(&p->desc, &op, d->activation, NULL, "run this dense layer");
+    MGB_TRY(desc_make(&p->forward_desc, &op, MGB_LINEAR, NULL, "run this dense layer"));
     if (d->pass == MGB_DNNL_DATA)
         DNNL_TRY(dnnl_inner_product_backward_data_desc_init(&op, &m->x, &m->plain_weights, &m->y),
                  "describe this dense layer's gradient");
@@ -343,7 +346,7 @@ static enum mgb_status dense_desc_make(struct mgb_dnnl *p, const struct mgb_dnnl
         DNNL_TRY(dnnl_inner_product_backward_weights_desc_init(&op, &m->x, &m->plain_weights,
                                                                with_bias, &m->y),
                  "describe this dense layer's gradient");
-    return desc_make(&p->desc, &op, false, p->forward_desc, "run this dense layer's gradient");
+    return desc_make(&p->desc, &op, MGB_LINEAR, p->forward_desc, "run this dense layer's gradient");
 }
 
 enum mgb_status mgb_dnnl_dense_make(struct mgb_dnnl **out, struct mgb_dnnl_needs *needs,

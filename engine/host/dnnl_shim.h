@@ -6,7 +6,7 @@
 #ifndef MGB_HOST_DNNL_SHIM_H
 #define MGB_HOST_DNNL_SHIM_H
 
-#include <mgb/status.h>
+#include <mgb/model.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,13 +16,15 @@ struct mgb_dnnl_conv { /* what is asked */
     enum mgb_dnnl_pass pass;
     int64_t rows, groups, in, height, width, out, out_height, out_width, kernel[2];
     int64_t stride[2], dilation[2] /* 1: none */, pad_before[2], pad_after[2];
-    bool bias, relu; /* relu: forward only */
+    bool bias;
+    enum mgb_activation activation; /* forward only; applied where mgb_dnnl_fuses it */
 };
 
 struct mgb_dnnl_dense {
     enum mgb_dnnl_pass pass;
     int64_t rows, in, out;
-    bool bias, relu;
+    bool bias, transposed;          /* transposed: the weights are [out, in] */
+    enum mgb_activation activation; /* as above */
 };
 
 struct mgb_dnnl; /* a prepared primitive */
@@ -43,6 +45,26 @@ enum mgb_status mgb_dnnl_dense_make(struct mgb_dnnl **out, struct mgb_dnnl_needs
                                     const struct mgb_dnnl_dense *dense);
 enum mgb_status mgb_dnnl_run(struct mgb_dnnl *primitive, const struct mgb_dnnl_operands *operands);
 void mgb_dnnl_free(struct mgb_dnnl *primitive); /* NULL is fine */
+
+/* Linear, or applied by the primitive itself. */
+static inline bool mgb_dnnl_fuses(enum mgb_activation activation)
+{
+    return activation != MGB_TANH && activation != MGB_SIGMOID;
+}
+
+/* c = alpha op(a) op(b) + beta c for matrices whose rows lie `row` elements apart: op(a) m x k, op(b) k x n, c m x n. Runs in the calling
+ * thread alone when that is a member of a team. */
+struct mgb_matrix {
+    const float *at;
+    int64_t row;
+    bool transposed;
+};
+struct mgb_product {
+    int64_t m, n, k;
+    float alpha, beta;
+};
+enum mgb_status mgb_dnnl_product(float *c, int64_t c_row, struct mgb_matrix a, struct mgb_matrix b,
+                                 struct mgb_product product);
 
 int mgb_dnnl_team(void); /* the team size of the calling thread */
 

@@ -51,9 +51,37 @@ static void attributes_copy(union mgb_attributes *to, const struct mgb_node *nod
         shape_copy(&to->pool2d.y, &from->pool2d.y);
         break;
     case MGB_OP_DENSE:
+    case MGB_OP_DENSE_GRAD_X:
+    case MGB_OP_DENSE_GRAD_W:
+        to->dense.transposed = from->dense.transposed;
+        to->dense.activation = from->dense.activation;
+        break;
     case MGB_OP_ACTIVATION:
     case MGB_OP_ACTIVATION_GRAD:
         to->activation.activation = from->activation.activation;
+        break;
+    case MGB_OP_ATTENTION:
+    case MGB_OP_ATTENTION_GRAD:
+        to->attention.heads = from->attention.heads;
+        to->attention.causal = from->attention.causal;
+        to->attention.scale = from->attention.scale;
+        to->attention.dropout = from->attention.dropout;
+        to->attention.key = from->attention.key;
+        break;
+    case MGB_OP_MATMUL:
+        to->matmul.transpose_a = from->matmul.transpose_a;
+        to->matmul.transpose_b = from->matmul.transpose_b;
+        break;
+    case MGB_OP_TRANSPOSE:
+        memcpy(to->transpose.axes, from->transpose.axes, sizeof to->transpose.axes);
+        break;
+    case MGB_OP_SOFTMAX:
+    case MGB_OP_SOFTMAX_GRAD:
+        to->softmax.log = from->softmax.log;
+        break;
+    case MGB_OP_GELU:
+    case MGB_OP_GELU_GRAD:
+        to->gelu.approximate = from->gelu.approximate;
         break;
     case MGB_OP_DROPOUT:
         to->dropout.rate = from->dropout.rate;
@@ -69,8 +97,6 @@ static void attributes_copy(union mgb_attributes *to, const struct mgb_node *nod
         break;
     case MGB_OP_INPUT:
     case MGB_OP_READ:
-    case MGB_OP_DENSE_GRAD_X:
-    case MGB_OP_DENSE_GRAD_W:
     case MGB_OP_RESHAPE:
     case MGB_OP_ADD:
     case MGB_OP_ADD_VALUE:
@@ -95,6 +121,13 @@ static void tensor_copy(struct mgb_host_tensor *to, const struct mgb_graph *grap
     to->count = mgb_shape_count(&from->shape) * (from->batched ? rows : 1);
 }
 
+/* Only where something is dropped at random. */
+static bool training_matters(const struct mgb_node *node)
+{
+    bool attention = node->kind == MGB_OP_ATTENTION || node->kind == MGB_OP_ATTENTION_GRAD;
+    return node->kind == MGB_OP_DROPOUT || (attention && node->a.attention.dropout > 0);
+}
+
 static void use_fill(struct mgb_host_use *out, const struct mgb_node_use *use, int device)
 {
     const struct mgb_node *node = &use->graph->nodes[use->node];
@@ -103,7 +136,7 @@ static void use_fill(struct mgb_host_use *out, const struct mgb_node_use *use, i
     out->device = device;
     out->threads = use->threads < 1 ? 1 : use->threads;
     out->rows = use->rows;
-    out->training = use->training && node->kind == MGB_OP_DROPOUT; /* the only one that cares */
+    out->training = use->training && training_matters(node);
     out->input_count = node->input_count;
     attributes_copy(&out->a, node);
     for (int i = 0; i < node->input_count; i++) {

@@ -1,4 +1,4 @@
-/* exp, tanh and sigmoid in plain arithmetic, so that loops over them vectorise and give the same bits on every machine
+/* exp, tanh, sigmoid and erf in plain arithmetic, so that loops over them vectorise and give the same bits on every machine
  * and in every vector width (libm gives neither). exp follows Cephes' expf (S. Moshier, netlib cephes/single): range
  * reduction by ln 2 in two parts and a polynomial of degree 5, error below 2 ulp. */
 #ifndef MGB_HOST_VMATH_H
@@ -50,6 +50,26 @@ static inline float mgb_tanh(float x)
     float far = 1.0f - 2.0f / (mgb_exp(2.0f * a) + 1.0f);
     far = x < 0 ? -far : far;
     return a < 0.625f ? near : far;
+}
+
+/* x P(x x) / Q(x x), the rational approximation of Eigen's float erf (Eigen 3.4, MathFunctionsImpl.h); 1 from 4 on. */
+static inline float mgb_erf(float x)
+{
+    float low = x < -4.0f ? -4.0f : x, in = low > 4.0f ? 4.0f : low;
+    float z = in * in;
+    float p = -2.72614225801306e-10f;
+    p = p * z + 2.77068142495902e-08f;
+    p = p * z + -2.10102402082508e-06f;
+    p = p * z + -5.69250639462346e-05f;
+    p = p * z + -7.34990630326855e-04f;
+    p = p * z + -2.95459980854025e-03f;
+    p = p * z + -1.60960333262415e-02f;
+    float q = -1.45660718464996e-05f;
+    q = q * z + -2.13374055278905e-04f;
+    q = q * z + -1.68282697438203e-03f;
+    q = q * z + -7.37332916720468e-03f;
+    q = q * z + -1.42647390514189e-02f;
+    return in * p / q;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "tests/support/conformance.h"
 
 #include "tests/support/check.h"
+#include "tests/support/conformance_attention.h"
 #include "tests/support/model.h"
 #include <mgb/op.h>
 
@@ -175,5 +176,9 @@ const struct conformance_model conformance_models[] = {
     {"chain", chain_make}, {"ragged", ragged_make},
     {"pools", pools_make}, {"shapes", shapes_make},
     {"mlp", model_mlp},
+    {"attention", conformance_attention},
+    {"attention_small", conformance_attention_small},
+    {"matrices", conformance_matrices},
+    {"tied", conformance_tied},
 };
 const int conformance_model_count = sizeof conformance_models / sizeof *conformance_models;

@@ -2,6 +2,7 @@
 #include "tests/support/reference.h"
 
 #include "tests/support/check.h"
+#include "tests/support/reference_attention.h"
 
 #include "engine/backend/dropout.h"
 #include <math.h>
@@ -80,6 +81,8 @@ static double activate(double x, enum mgb_activation activation)
         return tanh(x);
     case MGB_SIGMOID:
         return 1 / (1 + exp(-x));
+    case MGB_RELU6:
+        return x > 0 ? fmin(x, 6) : 0;
     }
     return x;
 }
@@ -95,6 +98,8 @@ static double slope(double y, enum mgb_activation activation)
         return 1 - y * y;
     case MGB_SIGMOID:
         return y * (1 - y);
+    case MGB_RELU6:
+        return y > 0 && y < 6;
     }
     return 1;
 }
@@ -104,18 +109,20 @@ static void dense(struct reference *r, const struct mgb_node *node, struct opera
     bool forward = node->kind == MGB_OP_DENSE, data = node->kind == MGB_OP_DENSE_GRAD_X;
     int w = node->kind == MGB_OP_DENSE_GRAD_W ? node->outputs[0] : node->inputs[1];
     const struct mgb_shape *shape = &r->graph->tensors[w].shape;
-    int64_t in = shape->dim[0], out = shape->dim[1],
+    bool tied = node->a.dense.transposed;
+    int64_t in = shape->dim[tied ? 1 : 0], out = shape->dim[tied ? 0 : 1],
             rows = r->counts[node->inputs[0]] / (data ? out : in);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t b = 0; b < out; b++) {
             double sum = forward && node->input_count > 2 ? o.in[2][b] : 0;
             for (int64_t a = 0; a < in; a++) {
+                int64_t weight = tied ? b * in + a : a * out + b;
                 if (forward)
-                    sum += o.in[0][i * in + a] * o.in[1][a * out + b];
+                    sum += o.in[0][i * in + a] * o.in[1][weight];
                 else if (data)
-                    o.out[0][i * in + a] += o.in[0][i * out + b] * o.in[1][a * out + b];
+                    o.out[0][i * in + a] += o.in[0][i * out + b] * o.in[1][weight];
                 else
-                    o.out[0][a * out + b] += o.in[0][i * in + a] * o.in[1][i * out + b];
+                    o.out[0][weight] += o.in[0][i * in + a] * o.in[1][i * out + b];
             }
             if (forward)
                 o.out[0][i * out + b] = activate(sum, node->a.dense.activation);
@@ -371,6 +378,24 @@ void reference_node(struct reference *r, const struct mgb_node *node)
     case MGB_OP_MSE:
     case MGB_OP_MSE_GRAD:
         elements(r, node, o);
+        break;
+    case MGB_OP_ATTENTION:
+    case MGB_OP_ATTENTION_GRAD:
+        reference_attention(r, node, o.in, o.out);
+        break;
+    case MGB_OP_MATMUL:
+        reference_matmul(r, node, o.in, o.out);
+        break;
+    case MGB_OP_TRANSPOSE:
+        reference_transpose(r, node, o.in, o.out);
+        break;
+    case MGB_OP_SOFTMAX:
+    case MGB_OP_SOFTMAX_GRAD:
+        reference_softmax(r, node, o.in, o.out);
+        break;
+    case MGB_OP_GELU:
+    case MGB_OP_GELU_GRAD:
+        reference_gelu(r, node, o.in, o.out);
         break;
     }
 }

@@ -1,8 +1,9 @@
-/* relu, tanh, sigmoid and their gradients, in place where the plan allows. */
+/* relu, relu6, tanh, sigmoid and their gradients, in place where the plan allows. */
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/queue.h"
 
-_Static_assert(MGB_LINEAR == 0 && MGB_RELU == 1 && MGB_TANH == 2 && MGB_SIGMOID == 3,
+_Static_assert(MGB_LINEAR == 0 && MGB_RELU == 1 && MGB_TANH == 2 && MGB_SIGMOID == 3 &&
+                   MGB_RELU6 == 4,
                "activation.cuh has these numbers");
 
 static enum mgb_status activation_facts(struct mgb_operator_facts *facts,

@@ -1,4 +1,4 @@
-/* relu, tanh and sigmoid of one value, for kernels that end with an activation. Numbers as in kernels.h. */
+/* relu, relu6, tanh and sigmoid of one value, for kernels that end with an activation. Numbers as in kernels.h. */
 #ifndef MGB_CUDA_OPS_ACTIVATION_CUH
 #define MGB_CUDA_OPS_ACTIVATION_CUH
 
@@ -11,6 +11,8 @@ static __device__ __forceinline__ float activation_apply(float x, int activation
         return tanhf(x);
     case 3:
         return 1.0f / (1.0f + expf(-x));
+    case 4:
+        return x > 0.0f ? (x < 6.0f ? x : 6.0f) : 0.0f;
     }
     return x;
 }
@@ -24,6 +26,8 @@ static __device__ __forceinline__ float activation_slope(float y, float dy, int 
         return dy * (1.0f - y * y);
     case 3:
         return dy * (y * (1.0f - y));
+    case 4:
+        return y > 0.0f && y < 6.0f ? dy : 0.0f;
     }
     return dy;
 }

@@ -30,7 +30,8 @@ static enum mgb_status dense_start(struct mgb_queue *queue, const struct mgb_ker
                                      .count = use->out[0].count,
                                      .columns = out,
                                      .activation = (int)use->a.dense.activation};
-    MGB_TRY(product(queue, false, w, out, false, x, in, args.y, out, rows, in));
+    bool tied = use->a.dense.transposed; /* w is [out, in] */
+    MGB_TRY(product(queue, tied, w, tied ? in : out, false, x, in, args.y, out, rows, in));
     if (!args.b && use->a.dense.activation == MGB_LINEAR)
         return MGB_OK;
     return mgb_cuda_start(queue, (const void *)mgb_gpu_bias, mgb_cuda_blocks(args.count, 256), 256,
@@ -43,7 +44,9 @@ static enum mgb_status dense_grad_x_start(struct mgb_queue *queue, const struct 
     const struct mgb_cuda_use *use = &kernel->use;
     int64_t out = use->in[0].last, in = use->out[0].last, rows = use->in[0].count / out;
     const float *dy = launch->inputs[0], *w = launch->inputs[1];
-    return product(queue, true, w, out, false, dy, out, launch->outputs[0], in, rows, out);
+    bool tied = use->a.dense.transposed;
+    return product(queue, !tied, w, tied ? in : out, false, dy, out, launch->outputs[0], in, rows,
+                   out);
 }
 
 static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct mgb_kernel *kernel,
@@ -52,7 +55,10 @@ static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct 
     const struct mgb_cuda_use *use = &kernel->use;
     int64_t in = use->in[0].last, out = use->in[1].last, rows = use->in[0].count / in;
     const float *x = launch->inputs[0], *dy = launch->inputs[1];
-    MGB_TRY(product(queue, false, dy, out, true, x, in, launch->outputs[0], out, in, rows));
+    if (use->a.dense.transposed)
+        MGB_TRY(product(queue, false, x, in, true, dy, out, launch->outputs[0], in, out, rows));
+    else
+        MGB_TRY(product(queue, false, dy, out, true, x, in, launch->outputs[0], out, in, rows));
     if (!launch->outputs[1])
         return MGB_OK;
     struct mgb_gpu_column_sum_args args = {

@@ -1,4 +1,4 @@
-/* relu, tanh and sigmoid, element by element. Their gradients need the result only, never what it
+/* relu, relu6, tanh and sigmoid, element by element. Their gradients need the result only, never what it
  * was computed from. */
 #include "engine/graph/op.h"
 
@@ -13,6 +13,8 @@ const char *mgb_activation_name(enum mgb_activation activation)
         return "tanh";
     case MGB_SIGMOID:
         return "sigmoid";
+    case MGB_RELU6:
+        return "relu6";
     }
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* relu, tanh, sigmoid and their gradients, element by element on the layout of the input. */
+/* relu, relu6, tanh, sigmoid and their gradients, element by element on the layout of the input. */
 #include "engine/host/ops/ops.h"
 
 #include "engine/base/parallel.h"
@@ -21,6 +21,15 @@ MGB_SIMD static void relu_forward(float *y, const float *x, int64_t count)
         y[i] = x[i] > 0 ? x[i] : 0;
 }
 
+MGB_SIMD static void relu6_forward(float *y, const float *x, int64_t count)
+{
+    MGB_EACH
+    for (int64_t i = 0; i < count; i++) {
+        float low = x[i] > 0 ? x[i] : 0;
+        y[i] = low < 6.0f ? low : 6.0f;
+    }
+}
+
 MGB_SIMD static void tanh_forward(float *y, const float *x, int64_t count)
 {
     MGB_EACH
@@ -41,6 +50,15 @@ MGB_SIMD static void relu_backward(float *dx, const float *y, const float *dy, i
     for (int64_t i = 0; i < count; i++) {
         float g = dy[i]; /* read whatever y says, else the loop has a branch */
         dx[i] = y[i] > 0 ? g : 0;
+    }
+}
+
+MGB_SIMD static void relu6_backward(float *dx, const float *y, const float *dy, int64_t count)
+{
+    MGB_EACH
+    for (int64_t i = 0; i < count; i++) {
+        float g = dy[i], low = y[i] > 0 ? g : 0;
+        dx[i] = y[i] < 6.0f ? low : 0;
     }
 }
 
@@ -77,6 +95,9 @@ static void forward_range(void *context, long long begin, long long end)
     case MGB_SIGMOID:
         sigmoid_forward(y, x, end - begin);
         break;
+    case MGB_RELU6:
+        relu6_forward(y, x, end - begin);
+        break;
     }
 }
 
@@ -98,6 +119,9 @@ static void backward_range(void *context, long long begin, long long end)
         break;
     case MGB_SIGMOID:
         sigmoid_backward(dx, y, dy, end - begin);
+        break;
+    case MGB_RELU6:
+        relu6_backward(dx, y, dy, end - begin);
         break;
     }
 }

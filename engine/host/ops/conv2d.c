@@ -88,7 +88,7 @@ static enum mgb_status conv_make(struct mgb_kernel *kernel)
 {
     struct mgb_dnnl_conv conv = conv_describe(kernel, MGB_DNNL_FORWARD);
     conv.bias = kernel->use.input_count > 2;
-    conv.relu = kernel->use.a.conv2d.activation == MGB_RELU;
+    conv.activation = kernel->use.a.conv2d.activation;
     MGB_TRY(conv_prepare(kernel, &conv, 0, -1));
     output_plan(kernel);
     return MGB_OK;
@@ -140,7 +140,7 @@ static void output_finish(struct mgb_kernel *kernel, const struct mgb_launch *la
         mgb_layout_convert(launch->outputs[0], MGB_LAYOUT_PLAIN,
                            mgb_part(kernel, launch, MGB_PART_OUTPUT), state->out_layout,
                            state->out_image);
-    if (activation == MGB_TANH || activation == MGB_SIGMOID)
+    if (!mgb_dnnl_fuses(activation))
         mgb_activate(launch->outputs[0], launch->outputs[0],
                      mgb_layout_count(state->out_image, kernel->facts.out_layout[0]), activation);
 }

@@ -1,5 +1,5 @@
 /* y = f(x w + b) and its gradients: a matrix product through oneDNN on plain operands. x may have positions: all
- * dimensions but the last count as rows. */
+ * dimensions but the last count as rows. The weights are [in, out], or [out, in] where they are a tied table. */
 #include "engine/host/ops/ops.h"
 
 #include "engine/host/dnnl_shim.h"
@@ -15,22 +15,30 @@ static enum mgb_status dense_prepare(struct mgb_kernel *kernel, struct mgb_dnnl_
     return MGB_OK;
 }
 
+/* Forward and dx, whose second input is the weights. */
+static struct mgb_dnnl_dense dense_describe(const struct mgb_kernel *kernel,
+                                            enum mgb_dnnl_pass pass)
+{
+    const struct mgb_shape *weights = &kernel->use.in[1].shape;
+    bool transposed = kernel->use.a.dense.transposed;
+    return (struct mgb_dnnl_dense){.pass = pass,
+                                   .in = weights->dim[transposed ? 1 : 0],
+                                   .out = weights->dim[transposed ? 0 : 1],
+                                   .transposed = transposed};
+}
+
 static enum mgb_status dense_make(struct mgb_kernel *kernel)
 {
-    const struct mgb_host_tensor *weights = &kernel->use.in[1];
-    struct mgb_dnnl_dense dense = {
-        .pass = MGB_DNNL_FORWARD, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
+    struct mgb_dnnl_dense dense = dense_describe(kernel, MGB_DNNL_FORWARD);
     dense.rows = kernel->use.in[0].count / dense.in;
     dense.bias = kernel->use.input_count > 2;
-    dense.relu = kernel->use.a.dense.activation == MGB_RELU;
+    dense.activation = kernel->use.a.dense.activation;
     return dense_prepare(kernel, &dense);
 }
 
 static enum mgb_status dense_grad_x_make(struct mgb_kernel *kernel)
 {
-    const struct mgb_host_tensor *weights = &kernel->use.in[1];
-    struct mgb_dnnl_dense dense = {
-        .pass = MGB_DNNL_DATA, .in = weights->shape.dim[0], .out = weights->shape.dim[1]};
+    struct mgb_dnnl_dense dense = dense_describe(kernel, MGB_DNNL_DATA);
     dense.rows = kernel->use.in[0].count / dense.out;
     return dense_prepare(kernel, &dense);
 }
@@ -38,8 +46,10 @@ static enum mgb_status dense_grad_x_make(struct mgb_kernel *kernel)
 static enum mgb_status dense_grad_w_make(struct mgb_kernel *kernel)
 {
     const struct mgb_shape *x = &kernel->use.in[0].shape, *dy = &kernel->use.in[1].shape;
-    struct mgb_dnnl_dense dense = {
-        .pass = MGB_DNNL_WEIGHTS, .in = x->dim[x->rank - 1], .out = dy->dim[dy->rank - 1]};
+    struct mgb_dnnl_dense dense = {.pass = MGB_DNNL_WEIGHTS,
+                                   .in = x->dim[x->rank - 1],
+                                   .out = dy->dim[dy->rank - 1],
+                                   .transposed = kernel->use.a.dense.transposed};
     dense.rows = kernel->use.in[0].count / dense.in;
     dense.bias = kernel->use.out[1].wanted;
     if (!kernel->use.out[0].wanted)
@@ -56,7 +66,7 @@ static enum mgb_status dense_run(struct mgb_kernel *kernel, const struct mgb_lau
     operands.y = launch->outputs[0];
     MGB_TRY(mgb_dnnl_run(kernel->state, &operands));
     enum mgb_activation activation = kernel->use.a.dense.activation;
-    if (activation == MGB_TANH || activation == MGB_SIGMOID)
+    if (!mgb_dnnl_fuses(activation))
         mgb_activate(launch->outputs[0], launch->outputs[0], kernel->use.out[0].count, activation);
     return MGB_OK;
 }

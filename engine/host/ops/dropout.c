@@ -11,14 +11,8 @@
 #define WORDS (4 * COUNTERS)
 #define GRAIN (64 * WORDS) /* elements: a multiple of 4, so that threads begin on whole counters */
 
-struct mask {
-    uint64_t seed, high, first; /* first: global index of element 0 */
-    uint32_t threshold;
-    float scale;
-};
-
 struct dropout_work {
-    struct mask mask;
+    struct mgb_host_mask mask;
     float *y;
     const float *x;
     struct mgb_image image;
@@ -67,29 +61,35 @@ MGB_SIMD static void mask_apply(float *y, const float *x, const uint32_t *words,
     }
 }
 
-static void plain_range(void *context, long long begin, long long end)
+void mgb_host_mask_apply(const struct mgb_host_mask *mask, float *y, const float *x, uint64_t first,
+                         int64_t count)
 {
-    struct dropout_work *work = context;
-    const struct mask *mask = &work->mask;
     uint64_t counters[COUNTERS];
     uint32_t words[WORDS];
-    int64_t at = begin;
-    while (at < end) {
-        uint64_t index = mask->first + (uint64_t)at, skip = index % 4;
+    int64_t at = 0;
+    while (at < count) {
+        uint64_t index = mask->first + first + (uint64_t)at, skip = index % 4;
         for (int i = 0; i < COUNTERS; i++)
             counters[i] = index / 4 + (uint64_t)i;
         words_make(words, counters, mask->seed, mask->high);
-        int64_t count = WORDS - (int64_t)skip < end - at ? WORDS - (int64_t)skip : end - at;
-        mask_apply(work->y + at, work->x + at, words + skip, count, mask->threshold, mask->scale);
-        at += count;
+        int64_t now = WORDS - (int64_t)skip < count - at ? WORDS - (int64_t)skip : count - at;
+        mask_apply(y + at, x + at, words + skip, now, mask->threshold, mask->scale);
+        at += now;
     }
+}
+
+static void plain_range(void *context, long long begin, long long end)
+{
+    struct dropout_work *work = context;
+    mgb_host_mask_apply(&work->mask, work->y + begin, work->x + begin, (uint64_t)begin,
+                        end - begin);
 }
 
 /* Blocks of 8 or 16 channels: a block's neighbours are neighbours in plain order, too, and begin on whole counters,
  * because blocks are full and so channels are a multiple of 8. */
 static void block_outer(const struct dropout_work *work, int64_t outer)
 {
-    const struct mask *mask = &work->mask;
+    const struct mgb_host_mask *mask = &work->mask;
     int64_t inner = work->form.inner, blocks = work->image.channels / inner, per = inner / 4,
             group = COUNTERS / per;
     uint64_t counters[COUNTERS];
@@ -118,7 +118,7 @@ static void block_range(void *context, long long begin, long long end)
 static void planar_range(void *context, long long begin, long long end)
 {
     struct dropout_work *work = context;
-    const struct mask *mask = &work->mask;
+    const struct mgb_host_mask *mask = &work->mask;
     int64_t channels = work->image.channels, pixels = work->form.pixels;
     for (int64_t outer = begin; outer < end; outer++)
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
@@ -145,15 +145,14 @@ static enum mgb_status dropout_make(struct mgb_kernel *kernel)
     return MGB_OK;
 }
 
-static struct mask mask_make(const struct mgb_kernel *kernel, const struct mgb_launch *launch)
+struct mgb_host_mask mgb_host_mask_make(const struct mgb_launch *launch, float rate, int key,
+                                        int64_t row)
 {
-    const union mgb_attributes *a = &kernel->use.a;
-    struct mask mask = {.seed = launch->values->seed,
-                        .threshold = mgb_dropout_threshold(a->dropout.rate)};
-    mask.high = mgb_dropout_high(launch->values->step, a->dropout.key);
-    mask.scale = 1.0f / (1.0f - a->dropout.rate);
-    mask.first = (uint64_t)(launch->first_row * (kernel->use.out[0].count / kernel->use.rows));
-    return mask;
+    return (struct mgb_host_mask){.seed = launch->values->seed,
+                                  .high = mgb_dropout_high(launch->values->step, key),
+                                  .first = (uint64_t)(launch->first_row * row),
+                                  .threshold = mgb_dropout_threshold(rate),
+                                  .scale = 1.0f / (1.0f - rate)};
 }
 
 static enum mgb_status dropout_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
@@ -164,7 +163,9 @@ static enum mgb_status dropout_run(struct mgb_kernel *kernel, const struct mgb_l
         mgb_activate(launch->outputs[0], x, count, MGB_LINEAR);
         return MGB_OK;
     }
-    struct dropout_work work = {.mask = mask_make(kernel, launch), .y = launch->outputs[0], .x = x};
+    struct dropout_work work = {.y = launch->outputs[0], .x = x};
+    work.mask = mgb_host_mask_make(launch, kernel->use.a.dropout.rate, kernel->use.a.dropout.key,
+                                   kernel->use.out[0].count / kernel->use.rows);
     int layout = kernel->facts.out_layout[0];
     work.image = mgb_host_image(&kernel->use.out[0], kernel->use.rows);
     work.form = mgb_layout_form(work.image, layout);

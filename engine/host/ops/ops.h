@@ -14,6 +14,8 @@ extern const struct mgb_host_op mgb_host_reshape, mgb_host_dropout, mgb_host_add
     mgb_host_add_value, mgb_host_add_value_grad, mgb_host_concat, mgb_host_slice;
 extern const struct mgb_host_op mgb_host_softmax_xent, mgb_host_softmax_xent_grad;
 extern const struct mgb_host_op mgb_host_mse, mgb_host_mse_grad, mgb_host_accuracy;
+extern const struct mgb_host_op mgb_host_attention, mgb_host_attention_grad, mgb_host_matmul,
+    mgb_host_transpose, mgb_host_softmax, mgb_host_softmax_grad, mgb_host_gelu, mgb_host_gelu_grad;
 
 /* kernel->part[]: plain copies of the inputs first (-1: none), then these. */
 enum {
@@ -41,6 +43,18 @@ const float *mgb_flat_input(struct mgb_kernel *kernel, const struct mgb_launch *
 void mgb_activate(float *y, const float *x, int64_t count, enum mgb_activation activation);
 void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count,
                        enum mgb_activation activation);
+
+/* The mask of a dropout layer (engine/backend/dropout.h) over tensors of `row` elements an example. */
+struct mgb_host_mask {
+    uint64_t seed, high, first; /* first: global index of element 0 */
+    uint32_t threshold;
+    float scale;
+};
+struct mgb_host_mask mgb_host_mask_make(const struct mgb_launch *launch, float rate, int key,
+                                        int64_t row);
+/* y = x scale where the mask keeps elements [first, first + count), else 0; y may be x. */
+void mgb_host_mask_apply(const struct mgb_host_mask *mask, float *y, const float *x, uint64_t first,
+                         int64_t count);
 
 /* Sums over rows with the same bits for any team: each chunk of rows in order in double, chunks in order. `f` adds up
  * rows [begin, end). Rows of few elements (`width`) are not worth a team. */

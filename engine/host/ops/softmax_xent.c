@@ -1,13 +1,10 @@
 /* Softmax cross-entropy on class numbers: the sum over rows of the mean over positions of -log softmax(x)[label], and its
- * gradient (softmax(x) - onehot(label)) * scale / positions. A row's sum runs in 16 lanes whatever the vector width. */
+ * gradient (softmax(x) - onehot(label)) * scale / positions. */
 #include "engine/host/ops/ops.h"
 
 #include "engine/base/parallel.h"
-#include "engine/host/simd.h"
-#include "engine/host/vmath.h"
+#include "engine/host/ops/exps.h"
 #include <math.h>
-
-#define LANES 16
 
 struct xent_work {
     const float *logits;
@@ -17,54 +14,13 @@ struct xent_work {
     float scale;
 };
 
-MGB_SIMD static float row_max(const float *x, int64_t classes)
-{
-    float lane[LANES];
-    for (int j = 0; j < LANES; j++)
-        lane[j] = x[0];
-    int64_t whole = classes / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++)
-            lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-    for (int64_t i = whole; i < classes; i++)
-        lane[0] = x[i] > lane[0] ? x[i] : lane[0];
-    for (int j = 1; j < LANES; j++)
-        lane[0] = lane[j] > lane[0] ? lane[j] : lane[0];
-    return lane[0];
-}
-
-/* The sum of exp(x - max); keeps the terms in `terms` unless it is NULL. */
-static inline float row_exp(float *terms, const float *x, int64_t classes, float max)
-{
-    float lane[LANES] = {0};
-    for (int64_t i = 0; i < classes; i += LANES) {
-        int64_t now = classes - i < LANES ? classes - i : LANES;
-        float e[LANES] = {0};
-        if (now == LANES)
-            for (int j = 0; j < LANES; j++)
-                e[j] = mgb_exp(x[i + j] - max);
-        else
-            for (int64_t j = 0; j < now; j++)
-                e[j] = mgb_exp(x[i + j] - max);
-        for (int j = 0; j < LANES; j++)
-            lane[j] += e[j];
-        if (terms)
-            for (int64_t j = 0; j < now; j++)
-                terms[i + j] = e[j];
-    }
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++)
-            lane[j] += lane[j + half];
-    return lane[0];
-}
-
 MGB_SIMD static double xent_rows(const struct xent_work *work, int64_t begin, int64_t end)
 {
     double sum = 0;
     for (int64_t row = begin; row < end; row++) {
         const float *x = work->logits + row * work->classes;
-        float max = row_max(x, work->classes);
-        sum += log((double)row_exp(NULL, x, work->classes, max)) + (double)max -
+        float max = mgb_row_max(x, work->classes);
+        sum += log((double)mgb_row_exp(NULL, x, work->classes, max)) + (double)max -
                (double)x[work->labels[row]];
     }
     return sum;
@@ -80,7 +36,7 @@ MGB_SIMD static void xent_grad_rows(const struct xent_work *work, int64_t begin,
     for (int64_t row = begin; row < end; row++) {
         const float *x = work->logits + row * work->classes;
         float *dx = work->gradient + row * work->classes;
-        float inverse = 1.0f / row_exp(dx, x, work->classes, row_max(x, work->classes));
+        float inverse = 1.0f / mgb_row_exp(dx, x, work->classes, mgb_row_max(x, work->classes));
         float right = dx[work->labels[row]] * inverse - 1.0f;
         MGB_EACH
         for (int64_t i = 0; i < work->classes; i++)

@@ -43,6 +43,14 @@ static const struct mgb_host_op *const table[MGB_OP_COUNT] = {
     [MGB_OP_MSE] = &mgb_host_mse,
     [MGB_OP_MSE_GRAD] = &mgb_host_mse_grad,
     [MGB_OP_ACCURACY] = &mgb_host_accuracy,
+    [MGB_OP_ATTENTION] = &mgb_host_attention,
+    [MGB_OP_ATTENTION_GRAD] = &mgb_host_attention_grad,
+    [MGB_OP_MATMUL] = &mgb_host_matmul,
+    [MGB_OP_TRANSPOSE] = &mgb_host_transpose,
+    [MGB_OP_SOFTMAX] = &mgb_host_softmax,
+    [MGB_OP_SOFTMAX_GRAD] = &mgb_host_softmax_grad,
+    [MGB_OP_GELU] = &mgb_host_gelu,
+    [MGB_OP_GELU_GRAD] = &mgb_host_gelu_grad,
 };
 
 const struct mgb_host_op *mgb_host_op_find(enum mgb_op_kind kind)

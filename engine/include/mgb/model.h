@@ -27,7 +27,10 @@ struct mgb_shape {
 int64_t mgb_shape_count(const struct mgb_shape *shape); /* elements; 1 for rank 0 */
 char *mgb_shape_format(char *out, size_t size, const struct mgb_shape *shape); /* "28x28x1" */
 
-enum mgb_activation { MGB_LINEAR, MGB_RELU, MGB_TANH, MGB_SIGMOID };
+enum mgb_activation { MGB_LINEAR, MGB_RELU, MGB_TANH, MGB_SIGMOID, MGB_RELU6 };
+#define MGB_ACTIVATION_COUNT 5
+/* "relu6"; NULL when there is no such activation. */
+const char *mgb_activation_name(enum mgb_activation activation);
 
 enum mgb_init_kind {
     MGB_GLOROT_UNIFORM,

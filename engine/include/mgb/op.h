@@ -8,6 +8,9 @@
 
 enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
                              int bias, enum mgb_activation activation);
+/* The same with a weight of units x inputs, as the table of an embedding lies. */
+enum mgb_status mgb_op_dense_tied(struct mgb_graph *graph, int *out, const char *name, int x,
+                                  int weight, int bias, enum mgb_activation activation);
 enum mgb_status mgb_op_conv2d(struct mgb_graph *graph, int *out, const char *name, int x,
                               int weight, int bias, const struct mgb_window *window,
                               enum mgb_activation activation);
@@ -33,5 +36,28 @@ enum mgb_status mgb_op_mean_squared_error(struct mgb_graph *graph, int *out, con
                                           int prediction, int target);
 enum mgb_status mgb_op_accuracy(struct mgb_graph *graph, int *out, const char *name, int logits,
                                 int label);
+
+/* Scaled dot-product attention, a head at a time: softmax(q k' scale) v. query [Tq, D], key [Tk, D], value [Tk, E] -> [Tq, E];
+ * mask [Tk], f32 or i32 (-1: none): keys whose number is 0 are not seen. A query that sees no key gives zeros. */
+struct mgb_attention {
+    int heads;     /* D and E are cut into so many equal parts */
+    bool causal;   /* query i sees keys 0 to i */
+    float scale;   /* 0: 1 / sqrt(D / heads) */
+    float dropout; /* share of the probabilities that training drops */
+};
+enum mgb_status mgb_op_attention(struct mgb_graph *graph, int *out, const char *name, int query,
+                                 int key, int value, int mask, const struct mgb_attention *options);
+/* [.., m, k] x [.., k, n] -> [.., m, n], each operand's last two axes swapped first where asked. */
+enum mgb_status mgb_op_matmul(struct mgb_graph *graph, int *out, const char *name, int a, int b,
+                              bool transpose_a, bool transpose_b);
+/* Axis i + 1 of the result is axis axes[i] of x, all axes counting the batch as 0. */
+enum mgb_status mgb_op_transpose(struct mgb_graph *graph, int *out, const char *name, int x,
+                                 const int *axes, int count);
+/* Over the last axis. */
+enum mgb_status mgb_op_softmax(struct mgb_graph *graph, int *out, const char *name, int x,
+                               bool log);
+/* x Phi(x), or its tanh form. */
+enum mgb_status mgb_op_gelu(struct mgb_graph *graph, int *out, const char *name, int x,
+                            bool approximate);
 
 #endif
