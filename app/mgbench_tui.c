@@ -34,6 +34,8 @@ static void process_end(void *context, const char *message)
     tui_chatter_rescue();
     tui_keyboard_rescue();
     tui_log_rescue();
+    if (invocation->host.screen) /* or what is said is drawn over when it is given back once more */
+        invocation->host.screen(invocation->host.context, false);
     mgb_say(stderr, "%s: %s\n", invocation->program, message);
     fflush(NULL);
     kill(getpid(), SIGKILL);

@@ -17,7 +17,14 @@
 
 #define MOST_DEATHS 3 /* at one point */
 
-enum message_kind { MESSAGE_POINT, MESSAGE_NO_POINT, MESSAGE_SCREEN_ON, MESSAGE_SCREEN_OFF };
+enum message_kind {
+    MESSAGE_POINT,
+    MESSAGE_NO_POINT,
+    MESSAGE_SCREEN_ON,
+    MESSAGE_SCREEN_OFF,
+    MESSAGE_RETURNED, /* what comes from here on is no fault */
+    MESSAGE_EXITS     /* something called exit */
+};
 
 struct message { /* shorter than PIPE_BUF: written whole or not at all */
     int kind;
@@ -25,13 +32,15 @@ struct message { /* shorter than PIPE_BUF: written whole or not at all */
 };
 _Static_assert(sizeof(struct message) <= PIPE_BUF, "a message must be written whole or not at all");
 
+/* Async-signal-safe. */
 static void message_send(const struct mgb_supervised *link, enum message_kind kind,
                          const char *text)
 {
     struct message message = {.kind = kind};
+    size_t length = strlen(text);
     if (link->pipe < 0)
         return;
-    snprintf(message.text, sizeof message.text, "%s", text);
+    memcpy(message.text, text, length < sizeof message.text ? length : sizeof message.text - 1);
     while (write(link->pipe, &message, sizeof message) < 0 && errno == EINTR)
         ;
 }
@@ -50,7 +59,7 @@ void mgb_supervised_screen(struct mgb_supervised *link, bool on)
 struct watch {
     pid_t pid;
     int pipe, status;
-    bool restartable, screen;
+    bool restartable, screen, returned, exits;
     char point[MGB_SUPERVISED_POINT];
 };
 
@@ -134,6 +143,12 @@ static void message_take(struct watch *watch, const struct message *message)
     case MESSAGE_SCREEN_OFF:
         watch->screen = false;
         break;
+    case MESSAGE_RETURNED:
+        watch->returned = true;
+        break;
+    case MESSAGE_EXITS:
+        watch->exits = true;
+        break;
     }
 }
 
@@ -166,6 +181,19 @@ static void worker_await(struct watch *watch, const sigset_t *during)
     }
 }
 
+static struct mgb_supervised of_this_process;
+static pid_t this_process; /* 0: the worker has returned */
+
+/* Destructors would run beside threads that are still at work. Not for children that the worker forks. */
+static void exit_take(int code, void *unused)
+{
+    (void)unused;
+    if (getpid() != this_process)
+        return;
+    message_send(&of_this_process, MESSAGE_EXITS, "");
+    _exit(code);
+}
+
 static void child_run(mgb_worker_function *worker, void *context, struct mgb_supervised link,
                       pid_t parent, const sigset_t *mask)
 {
@@ -173,7 +201,13 @@ static void child_run(mgb_worker_function *worker, void *context, struct mgb_sup
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* it died before that took hold */
         _exit(1);
-    exit(worker(&link, context));
+    of_this_process = link;
+    this_process = getpid();
+    on_exit(exit_take, NULL);
+    int code = worker(&link, context);
+    message_send(&link, MESSAGE_RETURNED, "");
+    this_process = 0;
+    exit(code);
 }
 
 static bool worker_start(struct watch *watch, mgb_worker_function *worker, void *context,
@@ -210,15 +244,25 @@ static void terminal_restore(const struct termios *saved, bool known, bool scree
         return; /* the terminal is gone: nothing left to restore */
 }
 
+static void death_tell(const char *program, int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: the program died: %s (signal %d); what was recorded is kept\n",
+                program, strsignal(WTERMSIG(status)), WTERMSIG(status));
+    else
+        fprintf(stderr,
+                "%s: the program died: something in it ended it with code %d; what was recorded is "
+                "kept\n",
+                program, WEXITSTATUS(status));
+}
+
 /* Whether to start again; `deaths` counts those at one point. */
 static bool death_judge(const struct mgb_supervisor_settings *settings, const struct watch *watch,
                         struct mgb_supervised *link, int *deaths)
 {
     const char *program = settings->program, *point = settings->point;
-    int number = WTERMSIG(watch->status);
     point = point ? point : watch->point;
-    fprintf(stderr, "%s: the program died: %s (signal %d); what was recorded is kept\n", program,
-            strsignal(number), number);
+    death_tell(program, watch->status);
     if (!watch->restartable)
         return false;
     *deaths = link->restarts > 0 && strcmp(link->point, watch->point) == 0 ? *deaths + 1 : 1;
@@ -259,11 +303,16 @@ static int watch_over(const struct mgb_supervisor_settings *settings, mgb_worker
         worker_await(&watch, mask);
         worker_pid = 0;
         signals_look();
-        if (WIFEXITED(watch.status))
+        if (watch.returned && WIFEXITED(watch.status))
             return WEXITSTATUS(watch.status);
-        terminal_restore(&saved, known, watch.screen);
+        bool own_way = WIFEXITED(watch.status) && !watch.exits && !watch.screen;
+        if (!own_way)
+            terminal_restore(&saved, known, watch.screen);
         if (settings->died)
-            settings->died(context, watch.pid, WTERMSIG(watch.status));
+            settings->died(context, watch.pid,
+                           WIFSIGNALED(watch.status) ? WTERMSIG(watch.status) : 0);
+        if (own_way) /* by _exit, for what it could not wait for */
+            return WEXITSTATUS(watch.status);
         if (stop_asked)
             return 130;
     } while (death_judge(settings, &watch, &link, &deaths));

@@ -22,6 +22,8 @@ enum { FAULTS = sizeof faults / sizeof *faults };
 
 static struct sigaction before[FAULTS];
 static const char *program_name;
+static void (*screen_tell)(void *context, bool on);
+static void *screen_context;
 static atomic_flag told = ATOMIC_FLAG_INIT;
 static void *stack;
 
@@ -36,6 +38,8 @@ static void fault_tell(int number)
     tui_terminal_rescue();
     tui_chatter_rescue();
     tui_keyboard_rescue();
+    if (screen_tell)
+        screen_tell(screen_context, false);
     say(program_name);
     say(": a fault of the program: ");
     for (int i = 0; i < FAULTS; i++)
@@ -58,11 +62,13 @@ static void fault_take(int number, siginfo_t *info, void *unused)
         raise(number);
 }
 
-void tui_crash_take(const char *program)
+void tui_crash_take(const char *program, void (*screen)(void *context, bool on), void *context)
 {
     struct sigaction action = {.sa_sigaction = fault_take, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     stack_t own = {.ss_size = STACK_BYTES}, old;
     program_name = program;
+    screen_tell = screen;
+    screen_context = context;
     sigemptyset(&action.sa_mask);
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE)) {
         own.ss_sp = stack = malloc(STACK_BYTES);

@@ -3,8 +3,11 @@
 #ifndef APP_TUI_CRASH_H
 #define APP_TUI_CRASH_H
 
-/* `program`, borrowed: of the line. For the thread that calls with a stack of its own, for others on theirs. */
-void tui_crash_take(const char *program);
+#include <stdbool.h>
+
+/* `program`, borrowed: of the line. For the thread that calls with a stack of its own, for others on theirs. `screen`, which
+ * must be async-signal-safe, is told that the terminal is given back; NULL: nobody is. */
+void tui_crash_take(const char *program, void (*screen)(void *context, bool on), void *context);
 void tui_crash_give_back(void);
 
 #endif

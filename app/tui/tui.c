@@ -45,7 +45,7 @@ static enum mgb_status terminal_start(struct tui_program *program)
     terminal.in = program->keyboard;
     terminal.out = program->terminal;
     MGB_TRY(tui_terminal_open(&terminal));
-    tui_crash_take(o->program);
+    tui_crash_take(o->program, o->screen, o->context);
     tui_holder_tell(program, true);
     return tui_watch_begin(program);
 }

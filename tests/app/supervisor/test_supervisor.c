@@ -126,6 +126,78 @@ static void a_death_is_told_and_not_started_again_unasked(void **state)
                         "test: the program died: Killed (signal 9); what was recorded is kept\n");
 }
 
+/* Something that it uses ends the process behind its back. */
+static int worker_exits_within(struct mgb_supervised *link, void *context)
+{
+    shared->worker = getpid();
+    shared->starts++;
+    if (link->restarts < *(int *)context)
+        mgb_supervised_restartable(link, "the library");
+    if (link->restarts < *(int *)context || *(int *)context == 0)
+        exit(0);
+    return 3;
+}
+
+static void an_exit_that_is_not_the_workers_is_a_death(void **state)
+{
+    (void)state;
+    char text[512];
+    int never = 0;
+    assert_int_equal(supervise(worker_exits_within, &never, text, sizeof text), 1);
+    assert_int_equal(shared->starts, 1);
+    assert_int_equal(shared->deaths_told, 1);
+    assert_int_equal(shared->told_signal, 0);
+    assert_int_equal(shared->told_pid, shared->worker);
+    assert_string_equal(text, "test: the program died: something in it ended it with code 0; what "
+                              "was recorded is kept\n");
+}
+
+static void after_such_an_exit_it_is_started_again_where_it_asked_for_that(void **state)
+{
+    (void)state;
+    int once = 1;
+    assert_int_equal(supervise(worker_exits_within, &once, NULL, 0), 3);
+    assert_int_equal(shared->starts, 2);
+    assert_int_equal(shared->deaths_told, 1);
+}
+
+static int worker_leaves_at_once(struct mgb_supervised *link, void *context)
+{
+    (void)link;
+    shared->worker = getpid();
+    _exit(*(int *)context);
+}
+
+/* Its run is left, and to be marked. */
+static void a_worker_that_leaves_at_once_is_not_a_death_and_told(void **state)
+{
+    (void)state;
+    char text[512];
+    int code = 130;
+    assert_int_equal(supervise(worker_leaves_at_once, &code, text, sizeof text), 130);
+    assert_string_equal(text, "");
+    assert_int_equal(shared->deaths_told, 1);
+}
+
+static int worker_forks(struct mgb_supervised *link, void *context)
+{
+    (void)link;
+    (void)context;
+    pid_t child = fork();
+    if (child == 0)
+        exit(5);
+    waitpid(child, NULL, 0);
+    shared->starts++;
+    return 4;
+}
+
+static void the_exit_of_a_child_of_the_worker_is_none_of_it(void **state)
+{
+    (void)state;
+    assert_int_equal(supervise(worker_forks, NULL, NULL, 0), 4);
+    assert_int_equal(shared->deaths_told, 0);
+}
+
 static int worker_sweeps(struct mgb_supervised *link, void *context)
 {
     (void)context;
@@ -290,19 +362,20 @@ static void a_worker_does_not_outlive_its_supervisor(void **state)
 
 static int worker_wrecks_terminal(struct mgb_supervised *link, void *context)
 {
-    (void)context;
+    bool *rescues = context;
     struct termios mode;
     tcgetattr(STDIN_FILENO, &mode);
     cfmakeraw(&mode);
     tcsetattr(STDIN_FILENO, TCSANOW, &mode);
     mgb_supervised_screen(link, true);
+    if (*rescues)
+        mgb_supervised_screen(link, false);
     die(SIGKILL);
     return 0;
 }
 
-static void the_terminal_is_as_before_after_a_death(void **state)
+static void terminal_wreck(char *text, size_t size, bool rescues)
 {
-    (void)state;
     int master, slave;
     struct termios before, after;
     assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
@@ -313,17 +386,35 @@ static void the_terminal_is_as_before_after_a_death(void **state)
         dup2(slave, STDIN_FILENO);
         dup2(slave, STDOUT_FILENO);
         freopen("/dev/null", "w", stderr);
-        _exit(mgb_supervise(&settings, worker_wrecks_terminal, NULL));
+        _exit(mgb_supervise(&settings, worker_wrecks_terminal, &rescues));
     }
     waitpid(pid, NULL, 0);
     tcgetattr(slave, &after);
     assert_int_equal(after.c_lflag, before.c_lflag);
     assert_int_equal(after.c_oflag, before.c_oflag);
-    char text[256] = "";
-    assert_true(read(master, text, sizeof text - 1) > 0);
-    assert_non_null(strstr(text, "\033[?1049l"));
+    memset(text, 0, size);
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    if (read(master, text, size - 1) < 0)
+        text[0] = '\0';
     close(master);
     close(slave);
+}
+
+static void the_terminal_is_as_before_after_a_death(void **state)
+{
+    (void)state;
+    char text[256];
+    terminal_wreck(text, sizeof text, false);
+    assert_non_null(strstr(text, "\033[?1049l"));
+}
+
+/* Given back twice, what the worker said meanwhile would be drawn over. */
+static void what_the_worker_gave_back_is_not_given_back_again(void **state)
+{
+    (void)state;
+    char text[256];
+    terminal_wreck(text, sizeof text, true);
+    assert_string_equal(text, "");
 }
 
 int main(void)
@@ -332,6 +423,11 @@ int main(void)
         cmocka_unit_test_setup(the_exit_code_of_the_worker_is_passed_on, shared_make),
         cmocka_unit_test_setup(without_a_supervisor_the_worker_is_this_process, shared_make),
         cmocka_unit_test_setup(a_death_is_told_and_not_started_again_unasked, shared_make),
+        cmocka_unit_test_setup(an_exit_that_is_not_the_workers_is_a_death, shared_make),
+        cmocka_unit_test_setup(after_such_an_exit_it_is_started_again_where_it_asked_for_that,
+                               shared_make),
+        cmocka_unit_test_setup(a_worker_that_leaves_at_once_is_not_a_death_and_told, shared_make),
+        cmocka_unit_test_setup(the_exit_of_a_child_of_the_worker_is_none_of_it, shared_make),
         cmocka_unit_test_setup(a_sweep_is_started_again_at_each_new_point, shared_make),
         cmocka_unit_test_setup(a_planted_fault_befalls_one_worker, shared_make),
         cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
@@ -341,6 +437,7 @@ int main(void)
         cmocka_unit_test_setup(a_signal_to_the_supervisor_reaches_the_worker_once, shared_make),
         cmocka_unit_test_setup(a_worker_does_not_outlive_its_supervisor, shared_make),
         cmocka_unit_test_setup(the_terminal_is_as_before_after_a_death, shared_make),
+        cmocka_unit_test_setup(what_the_worker_gave_back_is_not_given_back_again, shared_make),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
