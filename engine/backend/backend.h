@@ -56,6 +56,7 @@ struct mgb_launch {
     void *const *inputs;  /* in node order; 16-byte aligned at least, 64 in arenas */
     void *const *outputs; /* NULL for unwanted ones */
     void *workspace;      /* NULL when the facts asked for none */
+    const char *name;     /* of the operator, for messages; may be NULL */
     int64_t first_row;    /* of the global batch: key of dropout masks */
     float scale;          /* losses' gradients */
     const struct mgb_step_values *values;

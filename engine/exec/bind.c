@@ -35,6 +35,7 @@ static void compute_place(struct mgb_program *program, struct mgb_command *comma
             .inputs = addresses + slot,
             .outputs = addresses + slot + task->input_count,
             .workspace = addresses[workspace],
+            .name = node->name,
             .first_row = command->tower >= 0 ? program->plan->towers[command->tower].first_row : 0,
             .scale = task->scale,
             .values = &program->values};

@@ -2,7 +2,8 @@
  * values depend neither on the order of making nor on where the variable lives.
  *
  * glorot_uniform: uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010). he_normal:
- * normal with standard deviation sqrt(2 / fan_in) (He et al. 2015), not truncated, unlike Keras. */
+ * normal with standard deviation sqrt(2 / fan_in) (He et al. 2015), not truncated, unlike Keras. unit_forget: Jozefowicz,
+ * Zaremba and Sutskever 2015. */
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
 #include "engine/graph/graph.h"
@@ -61,6 +62,13 @@ void mgb_variable_initial(float *out, const struct mgb_graph *graph, int variabl
         break;
     case MGB_CONSTANT:
         fill_constant(out, v->info.count, v->init.value);
+        break;
+    case MGB_UNIFORM:
+        fill_uniform(out, v->info.count, key, (double)v->init.value);
+        break;
+    case MGB_UNIT_FORGET:
+        fill_constant(out, v->info.count, 0.0f);
+        fill_constant(out + v->info.count / 4, v->info.count / 4, 1.0f);
         break;
     }
 }

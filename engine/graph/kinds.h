@@ -7,27 +7,36 @@
 /* Every operator: enum value, name in text form. Gradient operators are like any other. */
 #define MGB_OPS(X)                                                                                 \
     X(INPUT, "input")                                                                              \
-    X(READ, "read")                          /* of a variable */                                   \
-    X(DENSE, "dense")                        /* x, w, [b] -> y */                                  \
-    X(DENSE_GRAD_X, "dense_grad_x")          /* dy, w -> dx */                                     \
-    X(DENSE_GRAD_W, "dense_grad_w")          /* x, dy -> dw, [db] */                               \
-    X(CONV2D, "conv2d")                      /* x, w, [b] -> y */                                  \
-    X(CONV2D_GRAD_X, "conv2d_grad_x")        /* dy, w -> dx */                                     \
-    X(CONV2D_GRAD_W, "conv2d_grad_w")        /* x, dy -> dw, [db] */                               \
-    X(MAX_POOL2D, "max_pool2d")              /* x -> y, index (u8, size from the facts) */         \
-    X(MAX_POOL2D_GRAD, "max_pool2d_grad")    /* dy, index -> dx */                                 \
-    X(AVG_POOL2D, "avg_pool2d")              /* x -> y */                                          \
-    X(AVG_POOL2D_GRAD, "avg_pool2d_grad")    /* dy -> dx */                                        \
-    X(ACTIVATION, "activation")              /* x -> y */                                          \
-    X(ACTIVATION_GRAD, "activation_grad")    /* y, dy -> dx */                                     \
-    X(RESHAPE, "reshape")                    /* x -> y; flatten and their gradients too */         \
-    X(DROPOUT, "dropout")                    /* x -> y; its own gradient: dy -> dx, same key */    \
-    X(ADD, "add")                            /* a, b -> y; also sums gradients at a fan-out */     \
-    X(ADD_VALUE, "add_value")                /* x, v -> y: a variable to every example */          \
-    X(ADD_VALUE_GRAD, "add_value_grad")      /* dy -> dv: the sum over the rows */                 \
-    X(CONCAT, "concat")                      /* x... -> y */                                       \
-    X(SLICE, "slice")                        /* x -> y; gradient of concat */                      \
-    X(SOFTMAX_XENT, "softmax_cross_entropy") /* logits, label -> sum of losses */                  \
+    X(READ, "read")                       /* of a variable */                                      \
+    X(DENSE, "dense")                     /* x, w, [b] -> y */                                     \
+    X(DENSE_GRAD_X, "dense_grad_x")       /* dy, w -> dx */                                        \
+    X(DENSE_GRAD_W, "dense_grad_w")       /* x, dy -> dw, [db] */                                  \
+    X(CONV2D, "conv2d")                   /* x, w, [b] -> y */                                     \
+    X(CONV2D_GRAD_X, "conv2d_grad_x")     /* dy, w -> dx */                                        \
+    X(CONV2D_GRAD_W, "conv2d_grad_w")     /* x, dy -> dw, [db] */                                  \
+    X(MAX_POOL2D, "max_pool2d")           /* x -> y, index (u8, size from the facts) */            \
+    X(MAX_POOL2D_GRAD, "max_pool2d_grad") /* dy, index -> dx */                                    \
+    X(AVG_POOL2D, "avg_pool2d")           /* x -> y */                                             \
+    X(AVG_POOL2D_GRAD, "avg_pool2d_grad") /* dy -> dx */                                           \
+    X(ACTIVATION, "activation")           /* x -> y */                                             \
+    X(ACTIVATION_GRAD, "activation_grad") /* y, dy -> dx */                                        \
+    X(RESHAPE, "reshape")                 /* x -> y; flatten and their gradients too */            \
+    X(DROPOUT, "dropout")                 /* x -> y; its own gradient: dy -> dx, same key */       \
+    X(ADD, "add")                         /* a, b -> y; also sums gradients at a fan-out */        \
+    X(ADD_VALUE, "add_value")             /* x, v -> y: a variable to every example */             \
+    X(ADD_VALUE_GRAD, "add_value_grad")   /* dy -> dv: the sum over the rows */                    \
+    X(CONCAT, "concat")                   /* x... -> y */                                          \
+    X(SLICE, "slice")                     /* x -> y; gradient of concat */                         \
+    /* sequences */                                                                                \
+    X(EMBEDDING, "embedding")           /* ids, table -> y */                                      \
+    X(EMBEDDING_GRAD, "embedding_grad") /* ids, dy -> dtable */                                    \
+    X(MASK, "mask")                     /* x -> y: 1 where a position counts, else 0 */            \
+    X(LSTM, "lstm")                     /* x, w, u, [b, mask, h, c] -> y, [kept...] */             \
+    X(LSTM_GRAD, "lstm_grad")           /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh, dc */    \
+    X(GRU, "gru")                       /* x, w, u, [b, mask, h] -> y, [kept...] */                \
+    X(GRU_GRAD, "gru_grad")             /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh */        \
+    /* losses and metrics */                                                                       \
+    X(SOFTMAX_XENT, "softmax_cross_entropy")           /* logits, label -> sum of losses */        \
     X(SOFTMAX_XENT_GRAD, "softmax_cross_entropy_grad") /* logits, label -> dlogits */              \
     X(MSE, "mean_squared_error")           /* p, t -> sum over rows of the mean over elements */   \
     X(MSE_GRAD, "mean_squared_error_grad") /* p, t -> dp */                                        \
@@ -86,6 +95,17 @@ union mgb_attributes {
         float rate; /* dropped share, 0 <= rate < 1; kept values are scaled by 1 / (1 - rate) */
         int key;    /* number of the dropout layer, part of the mask's counter */
     } dropout;
+    struct mgb_recurrent_attributes { /* lstm and gru, also their gradients */
+        int64_t steps, in, units;     /* positions, numbers a position, width of the state */
+        bool sequences;               /* y is the state after every position, else after the last */
+        bool cell;                    /* lstm: y has one row more, the last cell state */
+        bool reverse;                 /* from the last position to the first */
+        bool bias, mask, state;       /* which operands are there */
+        bool reset_after;             /* gru */
+    } recurrent;
+    struct {
+        float value; /* what padding is */
+    } mask;
     struct {
         int axis; /* in the per-example shape */
         int64_t begin, count;

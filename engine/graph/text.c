@@ -53,6 +53,12 @@ static void init_add(struct mgb_text *text, const struct mgb_init *init)
     case MGB_CONSTANT:
         mgb_text_add(text, " constant(%.9g)", (double)init->value);
         break;
+    case MGB_UNIFORM:
+        mgb_text_add(text, " uniform(%.9g)", (double)init->value);
+        break;
+    case MGB_UNIT_FORGET:
+        mgb_text_add(text, " unit_forget");
+        break;
     }
 }
 

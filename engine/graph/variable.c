@@ -31,6 +31,12 @@ static enum mgb_status init_check(const char *name, const struct mgb_init *init)
     case MGB_HE_NORMAL:
     case MGB_ZEROS:
     case MGB_ONES:
+    case MGB_UNIT_FORGET:
+        return MGB_OK;
+    case MGB_UNIFORM:
+        if (!(init->value >= 0) || isinf(init->value))
+            return mgb_fail(MGB_INVALID, "variable '%s': uniform in +-%g", name,
+                            (double)init->value);
         return MGB_OK;
     case MGB_NORMAL:
         if (!(init->value >= 0) || isinf(init->value))

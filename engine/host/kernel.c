@@ -25,6 +25,21 @@ static void window_copy(struct mgb_window *to, const struct mgb_window *from)
     to->groups = from->groups;
 }
 
+static void recurrent_copy(struct mgb_recurrent_attributes *to,
+                           const struct mgb_recurrent_attributes *from)
+{
+    to->steps = from->steps;
+    to->in = from->in;
+    to->units = from->units;
+    to->sequences = from->sequences;
+    to->cell = from->cell;
+    to->reverse = from->reverse;
+    to->bias = from->bias;
+    to->mask = from->mask;
+    to->state = from->state;
+    to->reset_after = from->reset_after;
+}
+
 /* What of a node's attributes the kernel depends on, field by field: bytes between fields stay zero. */
 static void attributes_copy(union mgb_attributes *to, const struct mgb_node *node)
 {
@@ -95,6 +110,17 @@ static void attributes_copy(union mgb_attributes *to, const struct mgb_node *nod
         to->slice.begin = from->slice.begin;
         to->slice.count = from->slice.count;
         break;
+    case MGB_OP_LSTM:
+    case MGB_OP_LSTM_GRAD:
+    case MGB_OP_GRU:
+    case MGB_OP_GRU_GRAD:
+        recurrent_copy(&to->recurrent, &from->recurrent);
+        break;
+    case MGB_OP_MASK:
+        to->mask.value = from->mask.value;
+        break;
+    case MGB_OP_EMBEDDING:
+    case MGB_OP_EMBEDDING_GRAD:
     case MGB_OP_INPUT:
     case MGB_OP_READ:
     case MGB_OP_RESHAPE:

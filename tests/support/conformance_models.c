@@ -3,6 +3,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/conformance_attention.h"
+#include "tests/support/conformance_sequence.h"
 #include "tests/support/model.h"
 #include <mgb/op.h>
 
@@ -171,14 +172,23 @@ static struct mgb_graph *shapes_make(void)
 }
 
 const struct conformance_model conformance_models[] = {
-    {"dense", dense_make}, {"positions", positions_make},
-    {"conv", conv_make},   {"conv_groups", conv_groups_make},
-    {"chain", chain_make}, {"ragged", ragged_make},
-    {"pools", pools_make}, {"shapes", shapes_make},
+    {"dense", dense_make},
+    {"positions", positions_make},
+    {"conv", conv_make},
+    {"conv_groups", conv_groups_make},
+    {"chain", chain_make},
+    {"ragged", ragged_make},
+    {"pools", pools_make},
+    {"shapes", shapes_make},
     {"mlp", model_mlp},
     {"attention", conformance_attention},
     {"attention_small", conformance_attention_small},
     {"matrices", conformance_matrices},
     {"tied", conformance_tied},
+    {"words", conformance_words_make},
+    {"lstm", conformance_lstm_make},
+    {"lstm_short", conformance_lstm_short_make},
+    {"gru", conformance_gru_make},
+    {"gru_before", conformance_gru_before_make},
 };
 const int conformance_model_count = sizeof conformance_models / sizeof *conformance_models;

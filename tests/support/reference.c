@@ -3,6 +3,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/reference_attention.h"
+#include "tests/support/reference_sequence.h"
 
 #include "engine/backend/dropout.h"
 #include <math.h>
@@ -32,11 +33,13 @@ void reference_free(struct reference *reference)
     free(reference->counts);
 }
 
-/* Classes of the logits that are compared with this label. */
+/* Classes of the logits that are compared with this label; rows of the table that these numbers are looked up in. */
 static int64_t label_classes(const struct mgb_graph *graph, int tensor)
 {
     for (int i = 0; i < graph->node_count; i++) {
         const struct mgb_node *node = &graph->nodes[i];
+        if (node->kind == MGB_OP_EMBEDDING && node->inputs[0] == tensor)
+            return graph->tensors[node->inputs[1]].shape.dim[0];
         bool compares = node->kind == MGB_OP_SOFTMAX_XENT || node->kind == MGB_OP_ACCURACY;
         if (compares && node->inputs[1] == tensor) {
             const struct mgb_shape *shape = &graph->tensors[node->inputs[0]].shape;
@@ -358,6 +361,15 @@ void reference_node(struct reference *r, const struct mgb_node *node)
     case MGB_OP_CONCAT:
     case MGB_OP_SLICE:
         join(r, node, o);
+        break;
+    case MGB_OP_EMBEDDING:
+    case MGB_OP_EMBEDDING_GRAD:
+    case MGB_OP_MASK:
+    case MGB_OP_LSTM:
+    case MGB_OP_LSTM_GRAD:
+    case MGB_OP_GRU:
+    case MGB_OP_GRU_GRAD:
+        reference_sequence(r, node, o.in, o.out);
         break;
     case MGB_OP_SOFTMAX_XENT:
     case MGB_OP_SOFTMAX_XENT_GRAD:

@@ -38,11 +38,13 @@ enum mgb_init_kind {
     MGB_NORMAL,
     MGB_ZEROS,
     MGB_ONES,
-    MGB_CONSTANT
+    MGB_CONSTANT,
+    MGB_UNIFORM,    /* in +-value */
+    MGB_UNIT_FORGET /* bias of an lstm: 1 in its second quarter (the forget gate), else 0 */
 };
 struct mgb_init {
     enum mgb_init_kind kind;
-    float value;             /* constant; standard deviation of normal */
+    float value;             /* constant; standard deviation of normal; limit of uniform */
     int64_t fan_in, fan_out; /* of glorot and he */
 };
 
@@ -103,7 +105,8 @@ enum mgb_type mgb_tensor_type(const struct mgb_graph *graph, int tensor);
 int mgb_graph_input_count(const struct mgb_graph *graph);
 int mgb_graph_input_at(const struct mgb_graph *graph, int index,
                        const char **name); /* its tensor */
-/* Classes of an i32 input: the width of the logits that a loss or metric compares it with; 0 when none does. */
+/* Classes of an i32 input: the width of the logits that a loss or metric compares it with, or the vocabulary of the embedding
+ * that looks it up; 0 when none does. */
 int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index);
 int mgb_graph_output_count(const struct mgb_graph *graph);
 int mgb_graph_output_at(const struct mgb_graph *graph, int index, const char **name);

@@ -29,6 +29,32 @@ enum mgb_status mgb_op_add(struct mgb_graph *graph, int *out, const char *name, 
 /* `axis` counts the batch as 0; -1 is the last axis. */
 enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *name, const int *x,
                               int count, int axis);
+/* Sequences. ids: i32 row numbers of the table [vocabulary, units], any shape; one axis more comes out. */
+enum mgb_status mgb_op_embedding(struct mgb_graph *graph, int *out, const char *name, int ids,
+                                 int table);
+/* x: i32 [positions], or f32 [positions, width]; out: f32 [positions], 0 where all numbers are `value`, else 1. */
+enum mgb_status mgb_op_mask(struct mgb_graph *graph, int *out, const char *name, int x,
+                            float value);
+/* Kernel [width, gates x units], recurrent kernel [units, gates x units], bias [gates x units], of gru with reset_after
+ * [2, gates x units]. Start from mgb_recurrent_init. */
+struct mgb_recurrent {
+    int kernel, recurrent, bias;
+    int mask;   /* f32 or i32 [positions]: where it is 0 the state is carried through; -1: none */
+    int h0, c0; /* initial state [units]; gru has no c0; -1: zeros */
+    bool
+        sequences; /* out: [positions, units], the state after each position; else [units], after the last taken */
+    bool cell;    /* lstm: [positions + 1, units], the last cell state in the last row */
+    bool reverse; /* takes the last position first; what comes out stays at its position */
+    bool
+        reset_after; /* gru: the reset gate is applied after the product with the recurrent kernel */
+};
+/* No operand, nothing set. */
+struct mgb_recurrent mgb_recurrent_init(void);
+/* x: f32 [positions, width]. */
+enum mgb_status mgb_op_lstm(struct mgb_graph *graph, int *out, const char *name, int x,
+                            const struct mgb_recurrent *recurrent);
+enum mgb_status mgb_op_gru(struct mgb_graph *graph, int *out, const char *name, int x,
+                           const struct mgb_recurrent *recurrent);
 /* Losses and metrics: `out` is a scalar, the sum over the rows it was given; engine code divides by the rows. */
 enum mgb_status mgb_op_softmax_cross_entropy(struct mgb_graph *graph, int *out, const char *name,
                                              int logits, int label);
