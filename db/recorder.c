@@ -133,6 +133,12 @@ static enum mgb_status call_serve(struct mgb_recorder *recorder, const struct ca
 {
     ring_store(recorder, call->until, true);
     bool stopped = atomic_load(&recorder->stopped);
+    struct mgb_store *store = recorder->store;
+    if (!call->what && !stopped &&
+        mgb_presence_check(&store->presence, store->sql.path) != MGB_OK) {
+        recording_stop(recorder);
+        stopped = true;
+    }
     if (!call->what)
         return stopped ? mgb_fail(MGB_IO, "%s", recorder->message) : MGB_OK;
     if (stopped)

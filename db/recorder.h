@@ -36,7 +36,8 @@ enum mgb_status mgb_recorder_seal(struct mgb_recorder *recorder, int64_t limit_m
  * the ring is full, waits and counts that. */
 void mgb_recorder_push(struct mgb_recorder *recorder, const struct mgb_record *record);
 
-/* Returns when everything pushed before is committed. MGB_IO: recording has stopped. */
+/* Returns when everything pushed before is committed, and the file is still the one that was opened. MGB_IO: recording has
+ * stopped, or stops because it is not. */
 enum mgb_status mgb_recorder_flush(struct mgb_recorder *recorder);
 
 struct mgb_recorder_state {

@@ -177,11 +177,11 @@ int mgb_cli_hub_close(struct mgb_cli_hub *hub, int code)
 {
     char message[512];
     mgb_cli_progress_clear();
-    bool complete = mgb_hub_log_complete(hub->hub, message, sizeof message);
+    bool complete = mgb_hub_log_end(hub->hub, message, sizeof message);
     bool recorded = mgb_hub_recorded(hub->hub);
     mgb_interrupt_storing(NULL, NULL); /* closing stores it */
     mgb_hub_close(hub->hub);
-    if (recorded && !hub->in->quiet && isatty(STDERR_FILENO))
+    if (recorded && complete && !hub->in->quiet && isatty(STDERR_FILENO))
         mgb_cli_complain(hub->in, 0, "recorded in %s", hub->database);
     free(hub->database);
     free(hub->command);

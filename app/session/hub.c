@@ -136,6 +136,13 @@ bool mgb_hub_log_stopped(struct mgb_hub *hub)
     return state.stopped;
 }
 
+bool mgb_hub_log_end(struct mgb_hub *hub, char *message, size_t size)
+{
+    if (hub->recorder)
+        mgb_recorder_flush(hub->recorder); /* what it finds is in the state */
+    return mgb_hub_log_complete(hub, message, size);
+}
+
 static enum mgb_status hub_figures(struct script_session *session, struct script_figures *out)
 {
     mgb_session_figures(out, session, true);

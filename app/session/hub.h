@@ -94,6 +94,8 @@ bool mgb_hub_recorded(const struct mgb_hub *hub);
 
 /* False when something was not recorded; `message` (of `size`) says why. */
 bool mgb_hub_log_complete(struct mgb_hub *hub, char *message, size_t size);
+/* The same for the last time, before closing: also false when the file was deleted after the last row. */
+bool mgb_hub_log_end(struct mgb_hub *hub, char *message, size_t size);
 /* Nothing is recorded at present: the next run tries again. */
 bool mgb_hub_log_stopped(struct mgb_hub *hub);
 

@@ -231,7 +231,7 @@ static int workbench_end(struct tui_program *program, int code)
     mgb_workbench_close(program->workbench, 0);
     tui_signals_wait_end();
     const char *database = program->options->workbench.hub.database;
-    if (program->recorded && database && isatty(STDERR_FILENO))
+    if (program->recorded && complete && database && isatty(STDERR_FILENO))
         mgb_say(stderr, "%s: recorded in %s\n", program->options->program, database);
     if (complete)
         return code;

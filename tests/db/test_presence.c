@@ -53,6 +53,21 @@ static void a_deleted_file_stops_the_log(void **state)
     vanished_log_check(recorder, run, segment);
 }
 
+/* Nothing more is stored: only a flush can find it. */
+static void a_file_deleted_after_its_last_row_is_missed_by_a_flush(void **state)
+{
+    int64_t run, segment;
+    struct mgb_recorder *recorder;
+    recorder_begin(&recorder, &run, &segment, *state);
+    assert_ok(mgb_recorder_finish_run(recorder, run, MGB_OUTCOME_OK, NULL));
+    assert_ok(mgb_recorder_flush(recorder));
+    assert_int_equal(unlink(*state), 0);
+    assert_status(mgb_recorder_flush(recorder), MGB_IO);
+    assert_message("was deleted or moved");
+    assert_true(is_incomplete(recorder));
+    mgb_recorder_close(recorder);
+}
+
 static void a_deleted_write_ahead_log_stops_the_log(void **state)
 {
     int64_t run, segment;
@@ -106,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DB_TEST(a_deleted_file_stops_the_log),
+        DB_TEST(a_file_deleted_after_its_last_row_is_missed_by_a_flush),
         DB_TEST(a_deleted_write_ahead_log_stops_the_log),
         DB_TEST(a_replaced_file_stops_the_log),
         DB_TEST(a_file_deleted_after_the_last_step_is_noticed),

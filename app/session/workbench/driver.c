@@ -187,7 +187,7 @@ static void leave(struct mgb_workbench *bench)
     mgb_presser_free(bench->presser);
     mgb_judge_desk_close(bench->desk);
     mgb_script_free(bench->script);
-    bool complete = mgb_hub_log_complete(bench->hub, message, sizeof message);
+    bool complete = mgb_hub_log_end(bench->hub, message, sizeof message);
     pthread_mutex_lock(&bench->lock);
     bench->closing = true;
     pthread_mutex_unlock(&bench->lock);

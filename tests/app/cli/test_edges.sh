@@ -111,6 +111,26 @@ finished
 same 'exit code' 1 "$code"
 same 'told' 1 "$(grep -c 'the record of this run is incomplete: gone.db was deleted or moved' "$work/err")"
 
+# Deleted after its last row, while the script does other things: nothing is "recorded in" it either.
+command_line='results deleted after the run'
+cat >after.lua <<LUA
+local s = mgb.session{ model = "mlp", batch = 2, backend = "host" }
+s:step(3)
+s:close()
+print("begun") io.stdout:flush()
+while not io.open("go") do end
+LUA
+: >"$work/err"
+script -qec "'$MGBENCH' --db after.db -e after.lua" "$work/screen" </dev/null >"$work/out" &
+pid=$!
+until_true 20 has_output
+rm after.db
+: >go
+finished
+same 'exit code' 1 "$code"
+same 'told' 1 "$(grep -c 'the record of this run is incomplete: after.db was deleted or moved' "$work/out")"
+same 'recorded in' 0 "$(grep -c 'recorded in' "$work/out")"
+
 # The reader of a pipe may stop early: quietly, and with exit code 0 of a command that was done.
 command_line='| head'
 same 'help' 'usage: mgbench run MODEL [options] [placement options]' "$(mgbench run --help 2>"$work/err" | head -n 1)"
