@@ -1,6 +1,7 @@
 /* The graph of a model as a userdata, and its methods that declare things. Layers, names and sharing are Lua's
  * (scripts/lib/nn.lua); operators are in graph_ops.c. */
 #include "app/script/bind.h"
+#include "app/script/graph_ops.h"
 #include <limits.h>
 #include <mgb/model.h>
 #include <string.h>
@@ -324,4 +325,5 @@ void mgb_script_bind_graph(lua_State *L)
     lua_pop(L, 1);
     lua_pushcfunction(L, graph_make);
     lua_setfield(L, -2, "graph");
+    mgb_script_bind_activations(L);
 }

@@ -3,8 +3,20 @@
 
 enum mgb_activation mgb_script_activation(lua_State *L, int index)
 {
-    static const char *const names[] = {"linear", "relu", "tanh", "sigmoid", NULL};
-    return (enum mgb_activation)luaL_checkoption(L, index, "linear", names);
+    const char *names[MGB_ACTIVATION_COUNT + 1] = {NULL};
+    for (int i = 0; i < MGB_ACTIVATION_COUNT; i++)
+        names[i] = mgb_activation_name((enum mgb_activation)i);
+    return (enum mgb_activation)luaL_checkoption(L, index, names[MGB_LINEAR], names);
+}
+
+void mgb_script_bind_activations(lua_State *L)
+{
+    lua_createtable(L, MGB_ACTIVATION_COUNT, 0);
+    for (int i = 0; i < MGB_ACTIVATION_COUNT; i++) {
+        lua_pushstring(L, mgb_activation_name((enum mgb_activation)i));
+        lua_seti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "activations");
 }
 
 int mgb_script_tensor(lua_State *L, int index)
@@ -54,11 +66,11 @@ static struct mgb_window window_check(lua_State *L, int index)
     return window;
 }
 
-/* dense(name, x, weight, bias or nil, activation) */
+/* dense(name, x, weight, bias or nil, activation, tied: the weight is units x inputs) */
 static int op_dense(lua_State *L)
 {
     int out;
-    enum mgb_status status = mgb_op_dense(
+    enum mgb_status status = (lua_toboolean(L, 7) ? mgb_op_dense_tied : mgb_op_dense)(
         mgb_script_graph(L, 1), &out, mgb_script_read_name(L, 2), mgb_script_tensor(L, 3),
         mgb_script_tensor(L, 4), mgb_script_tensor_option(L, 5), mgb_script_activation(L, 6));
     return mgb_script_push_tensor(L, status, out);
@@ -198,4 +210,5 @@ void mgb_script_bind_ops(lua_State *L)
                                        {"accuracy", op_accuracy},
                                        {NULL, NULL}};
     luaL_setfuncs(L, methods, 0);
+    mgb_script_bind_ops_attention(L);
 }

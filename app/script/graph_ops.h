@@ -6,7 +6,11 @@
 #include "app/script/bind.h"
 #include <mgb/op.h>
 
+/* An activation by name; none is linear. */
 enum mgb_activation mgb_script_activation(lua_State *L, int index);
+/* Adds `activations`, the list of those names, to the table on the top. */
+void mgb_script_bind_activations(lua_State *L);
+void mgb_script_bind_ops_attention(lua_State *L);
 /* The number of a tensor; the option: -1 for none. */
 int mgb_script_tensor(lua_State *L, int index);
 int mgb_script_tensor_option(lua_State *L, int index);

@@ -3,7 +3,9 @@
 -- lend each other.
 local _, nn, host = ...
 
-local activations = { "linear", "relu", "tanh", "sigmoid" }
+-- What operators apply by themselves; gelu is a node behind them.
+local activations = { table.unpack(host.activations) }
+activations[#activations + 1] = "gelu"
 local initialisers = { "glorot_uniform", "he_normal", "normal", "zeros", "ones", "constant" }
 
 -- The models that are being built, innermost last (a model may be used as a layer of another).
@@ -213,6 +215,12 @@ end
 host.define, host.variables_get = define, variables_get
 host.initialiser_read, host.pair_read, host.window_read, host.list_text = initialiser_read, pair_read, window_read, list_text
 host.activations = activations
+
+-- The result of `make(activation)`, an operator that applies an activation, for every name of host.activations.
+function host.activated(build, layer, activation, make)
+  if activation ~= "gelu" then return make(activation) end
+  return build.graph:gelu(layer.name .. "_gelu", make("linear"), false)
+end
 
 local function function_check(what, fn)
   local callable = type(fn) == "function" or (getmetatable(fn) or {}).__call

@@ -12,8 +12,9 @@ define{
   prepare = function(what, o)
     o.kernel_init = initialiser_read(what, "kernel_init", o.kernel_init, "glorot_uniform")
     o.bias_init = initialiser_read(what, "bias_init", o.bias_init, "zeros")
-    if o.tie ~= nil and not (state[o.tie] and state[o.tie].kind.name == "dense") then
-      host.fail(what .. ": tie: a dense layer expected, got " .. host.describe(o.tie))
+    local other = o.tie ~= nil and state[o.tie] and state[o.tie].kind.name
+    if o.tie ~= nil and other ~= "dense" and other ~= "embedding" then
+      host.fail(what .. ": tie: a dense or embedding layer expected, got " .. host.describe(o.tie))
     end
   end,
   call = function(build, layer, o, x)
@@ -23,12 +24,15 @@ define{
       if o.tie and not tied then
         host.fail(("nn.dense '%s': the layer it is tied to, '%s', was not called yet"):format(layer.name, o.tie.name))
       end
-      return { kernel = tied and tied.kernel or
+      local table = tied and (tied.embeddings or tied.table) -- an embedding's, vocabulary x units: used transposed
+      return { table = table, kernel = table or tied and tied.kernel or
                  host.variable(build, "kernel", { shape[#shape] or 1, o.units }, o.kernel_init),
                bias = o.bias ~= false and host.variable(build, "bias", { o.units }, o.bias_init) or nil }
     end)
-    return build.graph:dense(layer.name, x, build.graph:value(made.kernel),
-                             made.bias and build.graph:value(made.bias), o.activation)
+    return host.activated(build, layer, o.activation, function(activation)
+      return build.graph:dense(layer.name, x, build.graph:value(made.kernel),
+                               made.bias and build.graph:value(made.bias), activation, made.table ~= nil)
+    end)
   end,
 }
 
@@ -56,8 +60,10 @@ define{
                  { size[1], size[2], shape[3] // o.window.groups, o.filters }, o.kernel_init),
                bias = o.bias ~= false and host.variable(build, "bias", { o.filters }, o.bias_init) or nil }
     end)
-    return build.graph:conv2d(layer.name, x, build.graph:value(made.kernel),
-                              made.bias and build.graph:value(made.bias), o.activation, o.window)
+    return host.activated(build, layer, o.activation, function(activation)
+      return build.graph:conv2d(layer.name, x, build.graph:value(made.kernel),
+                                made.bias and build.graph:value(made.bias), activation, o.window)
+    end)
   end,
 }
 
@@ -73,7 +79,7 @@ for _, name in ipairs{ "max_pool2d", "avg_pool2d" } do
   }
 end
 
-for _, name in ipairs{ "relu", "tanh", "sigmoid" } do
+for _, name in ipairs{ "relu", "relu6", "tanh", "sigmoid" } do
   define{
     name = name, inputs = 1, direct = true, options = {},
     call = function(build, layer, _, x) return build.graph:activation(layer.name, x, name) end,

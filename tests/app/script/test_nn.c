@@ -156,8 +156,8 @@ static void wrong_options_of_layers_are_named(void **state)
     fails("nn.dense{ unit = 3, units = 3 }",
           "nn.dense: unknown option 'unit' (did you mean 'units'?)");
     fails("nn.dense{ units = 3, activation = 'rely' }",
-          "nn.dense: activation: \"linear\", \"relu\", \"tanh\" or \"sigmoid\" expected, got "
-          "\"rely\" (did you mean \"relu\"?)");
+          "nn.dense: activation: \"linear\", \"relu\", \"tanh\", \"sigmoid\", \"relu6\" or "
+          "\"gelu\" expected, got \"rely\" (did you mean \"relu\"?)");
     fails("nn.dense{ units = 3, kernel_init = 'he' }",
           "nn.dense: kernel_init: one of glorot_uniform, he_normal, normal, zeros, ones, constant "
           "expected (or { \"normal\", 0.05 }, "
