@@ -26,7 +26,7 @@
     X(ADD_VALUE, "add_value")             /* x, v -> y: a variable to every example */             \
     X(ADD_VALUE_GRAD, "add_value_grad")   /* dy -> dv: the sum over the rows */                    \
     X(CONCAT, "concat")                   /* x... -> y */                                          \
-    X(SLICE, "slice")                     /* x -> y; gradient of concat */                         \
+    X(SLICE, "slice")                     /* x -> y; gradient of concat and pad */                 \
     /* sequences */                                                                                \
     X(EMBEDDING, "embedding")           /* ids, table -> y */                                      \
     X(EMBEDDING_GRAD, "embedding_grad") /* ids, dy -> dtable */                                    \
@@ -49,7 +49,29 @@
     X(SOFTMAX, "softmax")               /* x -> y, over the last axis */                           \
     X(SOFTMAX_GRAD, "softmax_grad")     /* y, dy -> dx */                                          \
     X(GELU, "gelu")                     /* x -> y */                                               \
-    X(GELU_GRAD, "gelu_grad")           /* x, dy -> dx */
+    X(GELU_GRAD, "gelu_grad")           /* x, dy -> dx */                                          \
+    /* Arithmetic, reductions and what goes with them. */                                          \
+    X(ADD_WIDE, "add_wide")        /* a, b -> y: one of them repeated, as in numpy */              \
+    X(SUB, "sub")                  /* a, b -> y: one perhaps repeated */                           \
+    X(MUL, "mul")                  /* a, b -> y: one perhaps repeated */                           \
+    X(DIV, "div")                  /* a, b -> y: one perhaps repeated */                           \
+    X(SUM_TO, "sum_to")            /* dy -> da: the sum over the repetitions */                    \
+    X(EXPAND, "expand")            /* v -> y: a variable for every example */                      \
+    X(AFFINE, "affine")            /* x -> factor x + shift */                                     \
+    X(ABS, "abs")                  /* x -> y */                                                    \
+    X(ABS_GRAD, "abs_grad")        /* x, dy -> dx */                                               \
+    X(PAD, "pad")                  /* x -> y: zeros around an axis; gradient of slice */           \
+    X(SUM, "sum")                  /* x -> y, over an axis */                                      \
+    X(MEAN, "mean")                /* x -> y, over an axis */                                      \
+    X(MAX, "max")                  /* x -> y, index (i32), over an axis */                         \
+    X(SPREAD, "spread")            /* dy -> dx: gradient of sum and mean */                        \
+    X(MAX_GRAD, "max_grad")        /* dy, index -> dx */                                           \
+    X(BCE, "binary_cross_entropy") /* logits, t -> sum over rows of the mean over elements */      \
+    X(BCE_GRAD, "binary_cross_entropy_grad") /* logits, t -> dlogits */                            \
+    X(SQUARES, "squares")           /* variables -> y: strength * sum of squares, for every row */ \
+    X(SQUARES_GRAD, "squares_grad") /* v, dy -> dv */                                              \
+    X(TOTAL, "total")               /* x -> sum over rows of the mean over elements */             \
+    X(TOTAL_GRAD, "total_grad")     /* x -> dx */
 
 enum mgb_op_kind {
 #define X(op, name) MGB_OP_##op,
@@ -65,9 +87,10 @@ union mgb_attributes {
         enum mgb_activation activation;  /* forward only: applied to y; LINEAR on gradients */
         struct mgb_shape x, y;           /* per-example shapes, needed by the gradients */
     } conv2d;
-    struct mgb_pool2d_attributes { /* also gradients; padding never counts in an average */
+    struct mgb_pool2d_attributes { /* also gradients */
         struct mgb_window window;
         int pad_before[2], pad_after[2];
+        bool count_padding; /* average: divide by all cells of the window, those outside too */
         struct mgb_shape x, y;
     } pool2d;
     struct {
@@ -110,6 +133,20 @@ union mgb_attributes {
         int axis; /* in the per-example shape */
         int64_t begin, count;
     } slice; /* concat uses axis only */
+    struct {
+        float factor, shift;
+    } affine;
+    struct {
+        int axis; /* in the per-example shape */
+        int64_t before, after;
+    } pad;
+    struct {
+        int axis;     /* in the per-example shape */
+        float factor; /* of a gradient: what it is multiplied by */
+    } reduce;
+    struct {
+        float strength;
+    } squares;
     struct {
         float weight; /* of this loss in the total; a gradient is scaled by weight / global rows */
     } loss;

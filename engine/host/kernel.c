@@ -5,143 +5,15 @@
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/parallel.h"
+#include "engine/host/attributes.h"
 #include "engine/host/dnnl_shim.h"
 #include <string.h>
-
-static void shape_copy(struct mgb_shape *to, const struct mgb_shape *from)
-{
-    to->rank = from->rank;
-    for (int i = 0; i < from->rank; i++)
-        to->dim[i] = from->dim[i];
-}
-
-static void window_copy(struct mgb_window *to, const struct mgb_window *from)
-{
-    for (int i = 0; i < 2; i++) {
-        to->size[i] = from->size[i];
-        to->stride[i] = from->stride[i];
-        to->dilation[i] = from->dilation[i];
-    }
-    to->groups = from->groups;
-}
-
-static void recurrent_copy(struct mgb_recurrent_attributes *to,
-                           const struct mgb_recurrent_attributes *from)
-{
-    to->steps = from->steps;
-    to->in = from->in;
-    to->units = from->units;
-    to->sequences = from->sequences;
-    to->cell = from->cell;
-    to->reverse = from->reverse;
-    to->bias = from->bias;
-    to->mask = from->mask;
-    to->state = from->state;
-    to->reset_after = from->reset_after;
-}
-
-/* What of a node's attributes the kernel depends on, field by field: bytes between fields stay zero. */
-static void attributes_copy(union mgb_attributes *to, const struct mgb_node *node)
-{
-    const union mgb_attributes *from = &node->a;
-    switch (node->kind) {
-    case MGB_OP_CONV2D:
-    case MGB_OP_CONV2D_GRAD_X:
-    case MGB_OP_CONV2D_GRAD_W:
-        window_copy(&to->conv2d.window, &from->conv2d.window);
-        memcpy(to->conv2d.pad_before, from->conv2d.pad_before, sizeof to->conv2d.pad_before);
-        memcpy(to->conv2d.pad_after, from->conv2d.pad_after, sizeof to->conv2d.pad_after);
-        to->conv2d.activation = from->conv2d.activation;
-        shape_copy(&to->conv2d.x, &from->conv2d.x);
-        shape_copy(&to->conv2d.y, &from->conv2d.y);
-        break;
-    case MGB_OP_MAX_POOL2D:
-    case MGB_OP_MAX_POOL2D_GRAD:
-    case MGB_OP_AVG_POOL2D:
-    case MGB_OP_AVG_POOL2D_GRAD:
-        window_copy(&to->pool2d.window, &from->pool2d.window);
-        memcpy(to->pool2d.pad_before, from->pool2d.pad_before, sizeof to->pool2d.pad_before);
-        memcpy(to->pool2d.pad_after, from->pool2d.pad_after, sizeof to->pool2d.pad_after);
-        shape_copy(&to->pool2d.x, &from->pool2d.x);
-        shape_copy(&to->pool2d.y, &from->pool2d.y);
-        break;
-    case MGB_OP_DENSE:
-    case MGB_OP_DENSE_GRAD_X:
-    case MGB_OP_DENSE_GRAD_W:
-        to->dense.transposed = from->dense.transposed;
-        to->dense.activation = from->dense.activation;
-        break;
-    case MGB_OP_ACTIVATION:
-    case MGB_OP_ACTIVATION_GRAD:
-        to->activation.activation = from->activation.activation;
-        break;
-    case MGB_OP_ATTENTION:
-    case MGB_OP_ATTENTION_GRAD:
-        to->attention.heads = from->attention.heads;
-        to->attention.causal = from->attention.causal;
-        to->attention.scale = from->attention.scale;
-        to->attention.dropout = from->attention.dropout;
-        to->attention.key = from->attention.key;
-        break;
-    case MGB_OP_MATMUL:
-        to->matmul.transpose_a = from->matmul.transpose_a;
-        to->matmul.transpose_b = from->matmul.transpose_b;
-        break;
-    case MGB_OP_TRANSPOSE:
-        memcpy(to->transpose.axes, from->transpose.axes, sizeof to->transpose.axes);
-        break;
-    case MGB_OP_SOFTMAX:
-    case MGB_OP_SOFTMAX_GRAD:
-        to->softmax.log = from->softmax.log;
-        break;
-    case MGB_OP_GELU:
-    case MGB_OP_GELU_GRAD:
-        to->gelu.approximate = from->gelu.approximate;
-        break;
-    case MGB_OP_DROPOUT:
-        to->dropout.rate = from->dropout.rate;
-        to->dropout.key = from->dropout.key;
-        break;
-    case MGB_OP_CONCAT:
-        to->slice.axis = from->slice.axis;
-        break;
-    case MGB_OP_SLICE:
-        to->slice.axis = from->slice.axis;
-        to->slice.begin = from->slice.begin;
-        to->slice.count = from->slice.count;
-        break;
-    case MGB_OP_LSTM:
-    case MGB_OP_LSTM_GRAD:
-    case MGB_OP_GRU:
-    case MGB_OP_GRU_GRAD:
-        recurrent_copy(&to->recurrent, &from->recurrent);
-        break;
-    case MGB_OP_MASK:
-        to->mask.value = from->mask.value;
-        break;
-    case MGB_OP_EMBEDDING:
-    case MGB_OP_EMBEDDING_GRAD:
-    case MGB_OP_INPUT:
-    case MGB_OP_READ:
-    case MGB_OP_RESHAPE:
-    case MGB_OP_ADD:
-    case MGB_OP_ADD_VALUE:
-    case MGB_OP_ADD_VALUE_GRAD:
-    case MGB_OP_SOFTMAX_XENT:
-    case MGB_OP_SOFTMAX_XENT_GRAD:
-    case MGB_OP_MSE:
-    case MGB_OP_MSE_GRAD:
-    case MGB_OP_ACCURACY:
-    case MGB_OP_COUNT:
-        break;
-    }
-}
 
 static void tensor_copy(struct mgb_host_tensor *to, const struct mgb_graph *graph, int tensor,
                         int64_t rows)
 {
     const struct mgb_tensor *from = &graph->tensors[tensor];
-    shape_copy(&to->shape, &from->shape);
+    mgb_host_shape_copy(&to->shape, &from->shape);
     to->type = from->type;
     to->batched = from->batched;
     to->count = mgb_shape_count(&from->shape) * (from->batched ? rows : 1);
@@ -164,7 +36,7 @@ static void use_fill(struct mgb_host_use *out, const struct mgb_node_use *use, i
     out->rows = use->rows;
     out->training = use->training && training_matters(node);
     out->input_count = node->input_count;
-    attributes_copy(&out->a, node);
+    mgb_host_attributes_copy(&out->a, node);
     for (int i = 0; i < node->input_count; i++) {
         tensor_copy(&out->in[i], use->graph, node->inputs[i], use->rows);
         out->in[i].layout = use->in_layout[i];
@@ -185,6 +57,9 @@ static enum mgb_status use_check(const struct mgb_node_use *use)
         return mgb_fail(MGB_UNSUPPORTED,
                         "%s '%s' has %d inputs; a CPU device takes at most %d, so join in steps",
                         mgb_op_name(node->kind), node->name, node->input_count, MGB_MAX_INPUTS);
+    if (!mgb_host_attributes_known(node->kind))
+        return mgb_fail(MGB_UNSUPPORTED, "%s '%s': a CPU device does not know its attributes",
+                        mgb_op_name(node->kind), node->name);
     if (use->rows <= 0)
         return mgb_fail(MGB_INVALID,
                         "%s '%s': asked for %lld rows; an operator runs on at least one",

@@ -139,7 +139,8 @@ static void output_place(struct placing *p, int o)
 static float node_scale(const struct placing *p)
 {
     const struct mgb_node *node = p->node;
-    if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD)
+    if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD &&
+        node->kind != MGB_OP_BCE_GRAD && node->kind != MGB_OP_TOTAL_GRAD)
         return 1;
     return node->a.loss.weight / (float)p->planner->plan->global_rows;
 }

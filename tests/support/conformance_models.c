@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/conformance_attention.h"
 #include "tests/support/conformance_sequence.h"
+#include "tests/support/conformance_math.h"
 #include "tests/support/model.h"
 #include <mgb/op.h>
 
@@ -171,6 +172,7 @@ static struct mgb_graph *shapes_make(void)
     return head(graph, model_dropout(graph, all, 0.1f), 11);
 }
 
+/* clang-format off: one a line */
 const struct conformance_model conformance_models[] = {
     {"dense", dense_make},
     {"positions", positions_make},
@@ -190,5 +192,11 @@ const struct conformance_model conformance_models[] = {
     {"lstm_short", conformance_lstm_short_make},
     {"gru", conformance_gru_make},
     {"gru_before", conformance_gru_before_make},
+    {"arithmetic", conformance_arithmetic},
+    {"gates", conformance_gates},
+    {"reductions", conformance_reductions},
+    {"cuts", conformance_cuts},
+    {"penalty", conformance_penalty},
 };
+/* clang-format on */
 const int conformance_model_count = sizeof conformance_models / sizeof *conformance_models;

@@ -202,7 +202,8 @@ static void pool_tap(const struct mgb_node *node, struct operands o, const struc
                         k * w->dilation[axis];
             cells[axis] += i >= 0 && i < xs->dim[axis];
         }
-    double count = (double)(cells[0] * cells[1]);
+    bool all = node->a.pool2d.count_padding;
+    double count = all ? (double)w->size[0] * w->size[1] : (double)(cells[0] * cells[1]);
     int64_t cell = t->ky * w->size[1] + t->kx;
     for (int64_t c = 0; c < channels; c++) {
         int64_t x = ((t->row * xs->dim[0] + t->iy) * xs->dim[1] + t->ix) * channels + c;
@@ -382,6 +383,29 @@ void reference_node(struct reference *r, const struct mgb_node *node)
     case MGB_OP_ADD_VALUE:
     case MGB_OP_ADD_VALUE_GRAD:
         values(r, node, o);
+        break;
+    case MGB_OP_ADD_WIDE:
+    case MGB_OP_SUB:
+    case MGB_OP_MUL:
+    case MGB_OP_DIV:
+    case MGB_OP_SUM_TO:
+    case MGB_OP_EXPAND:
+    case MGB_OP_AFFINE:
+    case MGB_OP_ABS:
+    case MGB_OP_ABS_GRAD:
+    case MGB_OP_PAD:
+    case MGB_OP_SUM:
+    case MGB_OP_MEAN:
+    case MGB_OP_MAX:
+    case MGB_OP_SPREAD:
+    case MGB_OP_MAX_GRAD:
+    case MGB_OP_BCE:
+    case MGB_OP_BCE_GRAD:
+    case MGB_OP_SQUARES:
+    case MGB_OP_SQUARES_GRAD:
+    case MGB_OP_TOTAL:
+    case MGB_OP_TOTAL_GRAD:
+        reference_math(r, node);
         break;
     case MGB_OP_ACTIVATION:
     case MGB_OP_ACTIVATION_GRAD:

@@ -26,5 +26,7 @@ void reference_fill(struct reference *reference, unsigned seed);
 void reference_play(struct reference *reference, int end);
 /* One node. */
 void reference_node(struct reference *reference, const struct mgb_node *node);
+/* One node of a family; its outputs are zero. */
+void reference_math(struct reference *reference, const struct mgb_node *node);
 
 #endif

@@ -1,20 +1,11 @@
 /* The sum of two tensors of one shape; autograd uses it where a tensor has several readers. One of them may be a variable,
- * which is added to every example: an operator of its own, since its gradient is a sum over the rows. */
-#include "engine/graph/op.h"
+ * which is added to every example: an operator of its own, since its gradient is a sum over the rows. Operands of different
+ * shapes are a matter of arithmetic.c. */
+#include "engine/graph/ops/arithmetic.h"
 
-static bool is_variable(const struct mgb_graph *graph, int tensor)
+static bool same_shape(const struct mgb_graph *graph, int a, int b)
 {
-    return tensor >= 0 && tensor < graph->tensor_count && !graph->tensors[tensor].batched &&
-           graph->nodes[graph->tensors[tensor].node].kind == MGB_OP_READ;
-}
-
-static enum mgb_status shapes_differ(const struct mgb_op_call *call, const struct mgb_shape *one,
-                                     const struct mgb_shape *two)
-{
-    char text_one[96], text_two[96];
-    return mgb_op_fail(call, "%s and %s have different shapes",
-                       mgb_shape_format(text_one, sizeof text_one, one),
-                       mgb_shape_format(text_two, sizeof text_two, two));
+    return mgb_shape_equal(mgb_tensor_shape(graph, a), mgb_tensor_shape(graph, b));
 }
 
 static enum mgb_status add_value(struct mgb_graph *graph, int *out, const char *name, int x, int v)
@@ -24,8 +15,6 @@ static enum mgb_status add_value(struct mgb_graph *graph, int *out, const char *
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_ADD_VALUE, name));
     MGB_TRY(mgb_op_take(&call, "input", x, MGB_F32, &one));
     MGB_TRY(mgb_op_take_variable(&call, "variable", v, &two));
-    if (!mgb_shape_equal(&one, &two))
-        return shapes_differ(&call, &one, &two);
     return mgb_op_end(&call, out, &one, MGB_F32);
 }
 
@@ -33,15 +22,14 @@ enum mgb_status mgb_op_add(struct mgb_graph *graph, int *out, const char *name, 
 {
     struct mgb_op_call call;
     struct mgb_shape one, two;
-    if (is_variable(graph, a) && !is_variable(graph, b))
-        return add_value(graph, out, name, b, a);
-    if (is_variable(graph, b) && !is_variable(graph, a))
-        return add_value(graph, out, name, a, b);
+    bool first = mgb_tensor_is_variable(graph, a), second = mgb_tensor_is_variable(graph, b);
+    if ((first && second) || !same_shape(graph, a, b))
+        return mgb_arithmetic_make(graph, out, MGB_OP_ADD_WIDE, MGB_OP_ADD, name, a, b);
+    if (first || second)
+        return add_value(graph, out, name, first ? b : a, first ? a : b);
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_ADD, name));
     MGB_TRY(mgb_op_take(&call, "first input", a, MGB_F32, &one));
     MGB_TRY(mgb_op_take(&call, "second input", b, MGB_F32, &two));
-    if (!mgb_shape_equal(&one, &two))
-        return shapes_differ(&call, &one, &two);
     return mgb_op_end(&call, out, &one, MGB_F32);
 }
 

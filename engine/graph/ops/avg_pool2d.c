@@ -1,10 +1,16 @@
-/* The mean of each window; padding does not count. */
+/* The mean of each window. Padding does not count, as in Keras, or counts as zeros, as in PyTorch. */
 #include "engine/graph/ops/pool2d.h"
 
 enum mgb_status mgb_op_avg_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
                                   const struct mgb_window *window)
 {
-    return mgb_pool2d_make(graph, out, MGB_OP_AVG_POOL2D, name, x, window);
+    return mgb_pool2d_make(graph, out, MGB_OP_AVG_POOL2D, name, x, window, false);
+}
+
+enum mgb_status mgb_op_avg_pool2d_padded(struct mgb_graph *graph, int *out, const char *name, int x,
+                                         const struct mgb_window *window)
+{
+    return mgb_pool2d_make(graph, out, MGB_OP_AVG_POOL2D, name, x, window, true);
 }
 
 static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,

@@ -1,5 +1,6 @@
 /* Tensors side by side along an axis, and its gradient: the slice that came from each. */
-#include "engine/graph/op.h"
+#include "engine/graph/ops/arithmetic.h"
+#include "engine/graph/ops/expand.h"
 
 static enum mgb_status concat_take(struct mgb_op_call *call, int tensor, int index, int axis,
                                    struct mgb_shape *sum)
@@ -23,24 +24,46 @@ static enum mgb_status concat_take(struct mgb_op_call *call, int tensor, int ind
     return MGB_OK;
 }
 
+/* Variables get a value for every example first, so that they can be joined to what is computed. */
+static enum mgb_status variables_expand(const struct mgb_op_call *call, int *to, const int *x,
+                                        int count)
+{
+    char name[160];
+    int variables = 0;
+    for (int i = 0; i < count; i++)
+        variables += mgb_tensor_is_variable(call->graph, x[i]);
+    if (variables == count)
+        return mgb_op_fail(call,
+                           "all inputs are variables; one must have a value for each example");
+    mgb_format(name, sizeof name, "%s_variable", call->name);
+    for (int i = 0; i < count; i++)
+        if (mgb_tensor_is_variable(call->graph, x[i]))
+            MGB_TRY(mgb_expand_make(call->graph, &to[i], name, x[i]));
+        else
+            to[i] = x[i];
+    return MGB_OK;
+}
+
 enum mgb_status mgb_op_concat(struct mgb_graph *graph, int *out, const char *name, const int *x,
                               int count, int axis)
 {
     struct mgb_op_call call;
     struct mgb_shape sum = {0};
+    int from[MGB_MAX_INPUTS];
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_CONCAT, name));
     if (count < 1 || count > MGB_MAX_INPUTS)
         return mgb_op_fail(&call, "%d inputs; it takes 1 to %d", count, MGB_MAX_INPUTS);
     if (axis == 0)
         return mgb_op_fail(&call, "axis 0 is the batch; joining along it would mix examples");
-    MGB_TRY(concat_take(&call, x[0], 0, -1, &sum));
+    MGB_TRY(variables_expand(&call, from, x, count));
+    MGB_TRY(concat_take(&call, from[0], 0, -1, &sum));
     int rank = sum.rank;
     if (axis < -1 || axis > rank || rank == 0)
         return mgb_op_fail(&call, "axis %d of an input with %d axes (the batch is axis 0)", axis,
                            rank + 1);
     int inner = axis == -1 ? rank - 1 : axis - 1; /* in the shape of an example */
     for (int i = 1; i < count; i++)
-        MGB_TRY(concat_take(&call, x[i], i, inner, &sum));
+        MGB_TRY(concat_take(&call, from[i], i, inner, &sum));
     call.a.slice.axis = inner;
     return mgb_op_end(&call, out, &sum, MGB_F32);
 }
@@ -74,13 +97,5 @@ static void concat_text(struct mgb_text *text, const struct mgb_node *node)
     mgb_text_add(text, " axis=%d", node->a.slice.axis + 1);
 }
 
-static void slice_text(struct mgb_text *text, const struct mgb_node *node)
-{
-    concat_text(text, node);
-    mgb_text_add(text, " begin=%lld count=%lld", (long long)node->a.slice.begin,
-                 (long long)node->a.slice.count);
-}
-
 const struct mgb_op_rules mgb_op_rules_CONCAT = {.differentiate = concat_differentiate,
                                                  .text = concat_text};
-const struct mgb_op_rules mgb_op_rules_SLICE = {.text = slice_text};

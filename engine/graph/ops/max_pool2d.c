@@ -5,7 +5,7 @@
 enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
                                   const struct mgb_window *window)
 {
-    return mgb_pool2d_make(graph, out, MGB_OP_MAX_POOL2D, name, x, window);
+    return mgb_pool2d_make(graph, out, MGB_OP_MAX_POOL2D, name, x, window, false);
 }
 
 static enum mgb_status max_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,

@@ -5,7 +5,8 @@
 #define MAX_WINDOW_MOST 256
 
 enum mgb_status mgb_pool2d_make(struct mgb_graph *graph, int *out, enum mgb_op_kind kind,
-                                const char *name, int x, const struct mgb_window *window)
+                                const char *name, int x, const struct mgb_window *window,
+                                bool count_padding)
 {
     struct mgb_op_call call;
     struct mgb_shape in;
@@ -15,6 +16,7 @@ enum mgb_status mgb_pool2d_make(struct mgb_graph *graph, int *out, enum mgb_op_k
     struct mgb_pool2d_attributes *a = &call.a.pool2d;
     a->window = *window;
     a->window.groups = 1;
+    a->count_padding = count_padding;
     MGB_TRY(
         mgb_window_resolve(&call, "window", &a->window, a->pad_before, a->pad_after, &in, size));
     if (kind == MGB_OP_MAX_POOL2D &&
@@ -37,4 +39,6 @@ double mgb_pool2d_flops(const struct mgb_graph *graph, const struct mgb_node *no
 void mgb_pool2d_text(struct mgb_text *text, const struct mgb_node *node)
 {
     mgb_window_text(text, &node->a.pool2d.window);
+    if (node->a.pool2d.count_padding)
+        mgb_text_add(text, " count_padding");
 }

@@ -1,4 +1,4 @@
-/* Average over windows, cells outside x not counted, and its gradient, gathered as in max_pool2d.c. */
+/* Average over windows, cells outside x counted or not, and its gradient, gathered as in max_pool2d.c. */
 #include "engine/host/ops/pool.h"
 
 #include "engine/base/parallel.h"
@@ -20,8 +20,10 @@ MGB_LANES_INLINE struct mgb_lanes lanes_divide(struct mgb_lanes x, float by)
     return (struct mgb_lanes){x.a / by, x.b / by};
 }
 
-MGB_LANES_INLINE float cell_count(const struct ranges *cells)
+MGB_LANES_INLINE float cell_count(const struct mgb_pool2d *p, const struct ranges *cells)
 {
+    if (p->count_padding)
+        return (float)(p->size[0] * p->size[1]);
     return (float)((cells->end[0] - cells->begin[0]) * (cells->end[1] - cells->begin[1]));
 }
 
@@ -33,7 +35,7 @@ MGB_LANES_INLINE void avg_lanes(const struct avg_work *work, const float *x, flo
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
             sum = mgb_lanes_add(sum, mgb_lanes_load(x + (ky * p->in[1] + kx) * p->inner));
-    mgb_lanes_store(y, lanes_divide(sum, cell_count(cells)));
+    mgb_lanes_store(y, lanes_divide(sum, cell_count(p, cells)));
 }
 
 /* The same for one channel. */
@@ -45,7 +47,7 @@ static void avg_one(const struct avg_work *work, const float *x, float *y,
     for (int64_t ky = cells->begin[0]; ky < cells->end[0]; ky++)
         for (int64_t kx = cells->begin[1]; kx < cells->end[1]; kx++)
             sum += x[(ky * p->in[1] + kx) * p->inner];
-    *y = sum / cell_count(cells);
+    *y = sum / cell_count(p, cells);
 }
 
 MGB_SIMD static void avg_rows(const struct avg_work *work, int64_t begin, int64_t end)
@@ -89,7 +91,7 @@ MGB_LANES_INLINE float window_find(const struct mgb_pool2d *p, const struct pixe
     mgb_pool2d_cells(p, 0, wy, &cells.begin[0], &cells.end[0]);
     mgb_pool2d_cells(p, 1, wx, &cells.begin[1], &cells.end[1]);
     *at = ((pixel->image * p->out[0] + wy) * p->out[1] + wx) * p->inner;
-    return cell_count(&cells);
+    return cell_count(p, &cells);
 }
 
 MGB_LANES_INLINE void grad_lanes(const struct avg_work *work, const struct pixel *pixel, float *to,

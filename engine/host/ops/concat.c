@@ -1,5 +1,5 @@
-/* Concatenation along an axis of the per-example shape, and the slice that is its gradient: copies of stretches. Blocked
- * images are joined and cut as they are where the channels fall on whole blocks. */
+/* Concatenation along an axis of the per-example shape: copies of stretches. Blocked images are joined as they are where
+ * the channels fall on whole blocks. */
 #include "engine/host/ops/ops.h"
 
 #include "engine/base/parallel.h"
@@ -102,52 +102,4 @@ static enum mgb_status concat_run(struct mgb_kernel *kernel, const struct mgb_la
     return MGB_OK;
 }
 
-static enum mgb_status slice_make(struct mgb_kernel *kernel)
-{
-    const struct mgb_host_use *use = &kernel->use;
-    const struct mgb_host_tensor *in = &use->in[0];
-    MGB_TRY(f32_check(kernel));
-    int64_t block = block_of(in, use->rows, in->layout);
-    bool direct = in->layout != MGB_LAYOUT_PLAIN && !use->plain[0] &&
-                  axis_is_channels(in, use->a.slice.axis) && use->a.slice.begin % block == 0 &&
-                  use->a.slice.count % block == 0;
-    mgb_plain_plan(kernel);
-    if (direct) {
-        kernel->facts.workspace_bytes = 0;
-        kernel->part[0] = -1;
-        blocked_output(kernel, in->layout);
-    }
-    return MGB_OK;
-}
-
-struct slice_work {
-    const float *from;
-    float *to;
-    int64_t from_stretch, to_stretch, skip;
-};
-
-static void slice_range(void *context, long long begin, long long end)
-{
-    struct slice_work *work = context;
-    for (long long outer = begin; outer < end; outer++)
-        memcpy(work->to + outer * work->to_stretch,
-               work->from + outer * work->from_stretch + work->skip,
-               sizeof(float) * (size_t)work->to_stretch);
-}
-
-static enum mgb_status slice_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
-{
-    const struct mgb_host_use *use = &kernel->use;
-    int layout = kernel->facts.out_layout[0];
-    int64_t outer = outer_of(kernel, &use->out[0], layout);
-    int64_t elements = mgb_layout_count(mgb_host_image(&use->in[0], use->rows), layout);
-    struct slice_work work = {.from = mgb_flat_input(kernel, launch, 0), .to = launch->outputs[0]};
-    work.from_stretch = elements / outer;
-    work.to_stretch = use->out[0].count / outer;
-    work.skip = use->a.slice.begin * (work.to_stretch / use->a.slice.count);
-    mgb_parallel_for(outer, 1, slice_range, &work);
-    return MGB_OK;
-}
-
 const struct mgb_host_op mgb_host_concat = {.make = concat_make, .run = concat_run};
-const struct mgb_host_op mgb_host_slice = {.make = slice_make, .run = slice_run};

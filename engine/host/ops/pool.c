@@ -6,7 +6,8 @@ struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layo
     const union mgb_attributes *a = &kernel->use.a;
     struct mgb_image image = {kernel->use.rows, 1, a->pool2d.x.dim[2]};
     struct mgb_form form = mgb_layout_form(image, layout);
-    struct mgb_pool2d pool = {.outer = form.outer, .inner = form.inner};
+    struct mgb_pool2d pool = {
+        .outer = form.outer, .inner = form.inner, .count_padding = a->pool2d.count_padding};
     for (int i = 0; i < 2; i++) {
         pool.in[i] = a->pool2d.x.dim[i];
         pool.out[i] = a->pool2d.y.dim[i];

@@ -9,6 +9,7 @@ struct mgb_pool2d {
     int64_t outer, inner;
     int64_t in[2], out[2];                 /* height and width of x and y */
     int64_t size[2], stride[2], before[2]; /* the graph refuses dilated pools */
+    bool count_padding;
 };
 
 struct mgb_pool2d mgb_host_pool2d_make(const struct mgb_kernel *kernel, int layout);

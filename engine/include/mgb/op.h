@@ -18,6 +18,9 @@ enum mgb_status mgb_op_max_pool2d(struct mgb_graph *graph, int *out, const char 
                                   const struct mgb_window *window);
 enum mgb_status mgb_op_avg_pool2d(struct mgb_graph *graph, int *out, const char *name, int x,
                                   const struct mgb_window *window);
+/* The same where padding counts as zeros. */
+enum mgb_status mgb_op_avg_pool2d_padded(struct mgb_graph *graph, int *out, const char *name, int x,
+                                         const struct mgb_window *window);
 enum mgb_status mgb_op_activation(struct mgb_graph *graph, int *out, const char *name, int x,
                                   enum mgb_activation activation);
 enum mgb_status mgb_op_reshape(struct mgb_graph *graph, int *out, const char *name, int x,
@@ -55,11 +58,39 @@ enum mgb_status mgb_op_lstm(struct mgb_graph *graph, int *out, const char *name,
                             const struct mgb_recurrent *recurrent);
 enum mgb_status mgb_op_gru(struct mgb_graph *graph, int *out, const char *name, int x,
                            const struct mgb_recurrent *recurrent);
+/* Arithmetic. Counted from the last axis, two axes are equal or one of them is 1 or missing: that operand is repeated. One
+ * operand may be the read of a variable, which is repeated for every example. (mgb_op_add, too.) */
+enum mgb_status mgb_op_sub(struct mgb_graph *graph, int *out, const char *name, int a, int b);
+enum mgb_status mgb_op_mul(struct mgb_graph *graph, int *out, const char *name, int a, int b);
+enum mgb_status mgb_op_div(struct mgb_graph *graph, int *out, const char *name, int a, int b);
+enum mgb_status mgb_op_affine(struct mgb_graph *graph, int *out, const char *name, int x,
+                              float factor, float shift); /* factor * x + shift */
+enum mgb_status mgb_op_abs(struct mgb_graph *graph, int *out, const char *name, int x);
+/* `axis` as for concat, any negative one from the last back. `keep`: the axis stays, of size 1. Of equal maxima the first
+ * gets the gradient. */
+enum mgb_status mgb_op_sum(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
+                           bool keep);
+enum mgb_status mgb_op_mean(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
+                            bool keep);
+enum mgb_status mgb_op_max(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
+                           bool keep);
+/* zeros[0] before and zeros[1] after the axis. */
+enum mgb_status mgb_op_pad(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
+                           const int64_t zeros[2]);
+/* `count` positions from `begin` on (negative: from the end); count -1: the rest. */
+enum mgb_status mgb_op_slice(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
+                             int64_t begin, int64_t count);
 /* Losses and metrics: `out` is a scalar, the sum over the rows it was given; engine code divides by the rows. */
 enum mgb_status mgb_op_softmax_cross_entropy(struct mgb_graph *graph, int *out, const char *name,
                                              int logits, int label);
 enum mgb_status mgb_op_mean_squared_error(struct mgb_graph *graph, int *out, const char *name,
                                           int prediction, int target);
+/* Of logits and targets from 0 to 1 of the same shape. */
+enum mgb_status mgb_op_binary_cross_entropy(struct mgb_graph *graph, int *out, const char *name,
+                                            int logits, int target);
+/* strength * (sum of the squares of the variables read), once a step, however many towers there are. */
+enum mgb_status mgb_op_l2(struct mgb_graph *graph, int *out, const char *name, const int *variables,
+                          int count, float strength);
 enum mgb_status mgb_op_accuracy(struct mgb_graph *graph, int *out, const char *name, int logits,
                                 int label);
 
