@@ -19,6 +19,14 @@ static const struct mgb_flag run_flags[] = {
     {"--repeats", "N", "the run N times, one after the other: repetitions (default: 1)", false},
     {"--tag", "NAME", "a label of the runs: tag:NAME stands for all of them", false},
     {"--trace", "STEPS", "timed steps to trace, from 0, such as 5-8; see mgbench trace", false},
+    {"--load", "FILE",
+     "begin with a checkpoint of any number of GPUs: weights, and optimizer state when it is there",
+     false},
+    {"--weights-only", "no", "with --load: the optimizer starts anew, steps count from 0", true},
+    {"--partial", "no",
+     "with --load: tensors that only the file or only the model has are left out", true},
+    {"--save", "FILE",
+     "at the end: weights as safetensors, optimizer state in FILE's name with .optimizer", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
     {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
     MGB_CLI_OPTIMIZER_FLAGS,
@@ -35,6 +43,12 @@ static const struct mgb_example examples[] = {
      "five repetitions, so that a comparison with tag:before can be decided"},
     {"mgbench run mlp --backend host --target-noise 10% --max-time 2s",
      "until the median is known within 10 %, two seconds at most"},
+    {"mgbench run digits_cnn --backend host --data digits --optimizer adam --steps 20 --save "
+     "digits.safetensors",
+     "the weights, and Adam's state in digits.optimizer.safetensors"},
+    {"mgbench run digits_cnn --backend host --data digits --optimizer adam --steps 20 --gpus 2 "
+     "--batch 16 --load digits.safetensors",
+     "goes on from there, on two devices"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_run = {

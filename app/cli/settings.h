@@ -38,7 +38,7 @@ const struct mgb_flag *mgb_cli_placement_flags(void); /* for mgb_command.more_fl
 /* The words for scripts/lib/cli.lua, in order: "GROUP KIND:name=value" without the blank.
  *     groups  r: of mgb.run, o: of the optimizer, m: of the model, p: placement, d: the data set, x: --against
  *     kinds   n: number, b: true or false, l: ids as {2,0,3}, s: text, w: number, true, false or else text, t: number or
- *             else text */
+ *             else text, f: a file */
 struct mgb_cli_settings {
     char **words; /* ended by NULL */
     int count;

@@ -1,6 +1,7 @@
 /* What the flags about training must hold, before anything is opened or shown. That they are numbers was checked. */
 #include "app/cli/settings.h"
 #include <errno.h>
+#include <mgb/checkpoint.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,21 @@ static enum mgb_status range_check(const char *flag, const char *value, enum ran
     return MGB_OK;
 }
 
+/* Where a checkpoint cannot be saved is not found out after hours. */
+static enum mgb_status checkpoint_check(const struct mgb_invocation *in)
+{
+    static const char *const of_load[] = {"--weights-only", "--partial"};
+    const char *save = mgb_cli_find_flag(in, "--save"),
+               *repeats = mgb_cli_find_flag(in, "--repeats");
+    for (size_t i = 0; i < 2; i++)
+        if (mgb_cli_find_flag(in, of_load[i]) && !mgb_cli_find_flag(in, "--load"))
+            return mgb_fail(MGB_INVALID, "%s belongs to --load", of_load[i]);
+    if (save && repeats && strcmp(repeats, "1") != 0)
+        return mgb_fail(MGB_INVALID, "--save and --repeats exclude each other: which of them is to "
+                                     "be saved?");
+    return save ? mgb_checkpoint_check(save) : MGB_OK;
+}
+
 static enum mgb_status flag_check(const char *flag, const char *value, const char *optimizer)
 {
     for (size_t i = 0; i < sizeof training / sizeof *training; i++) {
@@ -145,6 +161,7 @@ enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in)
         MGB_TRY(flag_check(in->flags[i].name, value ? value : "", optimizer));
     }
     MGB_TRY(steps_check(in));
+    MGB_TRY(checkpoint_check(in));
     if (!mgb_cli_find_flag(in, "--epochs"))
         return MGB_OK;
     if (mgb_cli_find_flag(in, "--steps"))

@@ -17,12 +17,13 @@ void mgb_script_bind_placement(lua_State *L); /* placements as asked */
 void mgb_script_bind_session(lua_State *L);   /* sessions */
 void mgb_script_bind_inspect(
     lua_State *L); /* methods of sessions that only look: expects their method table */
-void mgb_script_bind_trace(lua_State *L);   /* traced steps of sessions: likewise */
-void mgb_script_bind_explain(lua_State *L); /* critical paths of stored steps */
-void mgb_script_bind_plot(lua_State *L);    /* pictures */
-void mgb_script_bind_query(lua_State *L);   /* database, tables, progress */
-void mgb_script_bind_sweep(lua_State *L);   /* points of sweeps */
-void mgb_script_bind_compare(lua_State *L); /* comparisons of recorded runs */
+void mgb_script_bind_trace(lua_State *L);      /* traced steps of sessions: likewise */
+void mgb_script_bind_checkpoint(lua_State *L); /* saving and loading sessions: likewise */
+void mgb_script_bind_explain(lua_State *L);    /* critical paths of stored steps */
+void mgb_script_bind_plot(lua_State *L);       /* pictures */
+void mgb_script_bind_query(lua_State *L);      /* database, tables, progress */
+void mgb_script_bind_sweep(lua_State *L);      /* points of sweeps */
+void mgb_script_bind_compare(lua_State *L);    /* comparisons of recorded runs */
 
 /* Userdata, checked and alive; raise otherwise. */
 struct mgb_graph *mgb_script_graph(lua_State *L, int index);
@@ -33,6 +34,11 @@ struct script_placement { /* as asked, and what of it was given since the last m
 };
 struct script_placement *mgb_script_placement(lua_State *L, int index);
 struct script_session *mgb_script_session(lua_State *L, int index);
+
+/* The field "load" of the table at `index`, whose texts stay alive there: false when there is none. */
+bool mgb_script_read_load(lua_State *L, int index, struct script_load *out);
+/* A table of what came of it, which is done with then. */
+void mgb_script_push_loaded(lua_State *L, struct mgb_checkpoint_loaded *loaded);
 
 /* What is to be opened, in the table at 1, whose values stay alive there; and a point of a sweep in the one at `index`. */
 void mgb_script_read_request(lua_State *L, struct script_open_request *out,

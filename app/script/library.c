@@ -1,6 +1,7 @@
 /* The Lua parts of mgb and nn, in the order in which they build on each other. Each is called with mgb, nn and a table of
  * what C and the parts before lend; scripts never see that table. */
 #include "app/script/bind.h"
+#include "app/script/mgb_lua_checkpoint.h"
 #include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_compare.h"
 #include "app/script/mgb_lua_data.h"
@@ -37,12 +38,12 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),        PART(closure),      PART(nn),           PART(nn_layers),  PART(nn_norm),
-        PART(nn_sequence), PART(nn_attention), PART(nn_math),      PART(model),      PART(data),
-        PART(result),      PART(recall),       PART(trace),        PART(run),        PART(session),
-        PART(verify),      PART(speedup),      PART(forecast),     PART(sweep_grid), PART(sweep),
-        PART(table),       PART(plot),         PART(explain_hint), PART(explain),    PART(compare),
-        PART(later),       PART(words),        PART(workbench),
+        PART(json),        PART(closure),      PART(nn),      PART(nn_layers),    PART(nn_norm),
+        PART(nn_sequence), PART(nn_attention), PART(nn_math), PART(model),        PART(data),
+        PART(result),      PART(checkpoint),   PART(recall),  PART(trace),        PART(run),
+        PART(session),     PART(verify),       PART(speedup), PART(forecast),     PART(sweep_grid),
+        PART(sweep),       PART(table),        PART(plot),    PART(explain_hint), PART(explain),
+        PART(compare),     PART(later),        PART(words),   PART(workbench),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

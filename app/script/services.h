@@ -42,6 +42,10 @@ struct script_services {
     struct mgb_run *(*engine)(struct script_session *session);
     enum mgb_status (*evaluate)(struct script_session *session, struct mgb_evaluation *out,
                                 const struct mgb_source *source);
+    /* Between steps, noted in the record; may be NULL. A finished run can still be saved. Loading begins a new segment unless
+     * this one is at its start. A refused one leaves everything as it was. */
+    enum mgb_status (*save)(struct script_session *session, const char *path);
+    enum mgb_status (*load)(struct script_session *session, const struct script_load *load);
     /* The newest figures (after step): of the segment in force. */
     enum mgb_status (*figures)(struct script_session *session, struct script_figures *out);
 

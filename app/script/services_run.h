@@ -2,11 +2,19 @@
 #ifndef APP_SCRIPT_SERVICES_RUN_H
 #define APP_SCRIPT_SERVICES_RUN_H
 
+#include <mgb/checkpoint.h>
 #include <mgb/run.h>
 
 struct script_point; /* services_sweep.h */
 
 #define MGB_WARMUP_AUTO (-1)
+
+struct script_load { /* a checkpoint to be read */
+    const char *path;
+    struct mgb_checkpoint_options options;
+    struct mgb_checkpoint_loaded
+        *loaded; /* receives what came of it; the caller's to be done with */
+};
 
 struct script_open_request {
     const struct mgb_graph *graph; /* borrowed until close */
@@ -28,6 +36,7 @@ struct script_open_request {
     const struct script_point *point; /* of a sweep, or NULL */
     const char *tag;                  /* the run gets it; NULL: none */
     bool expect_oom;
+    const struct script_load *load; /* what the run begins with, or NULL: initial values */
     int64_t *refused_run; /* NULL, or receives the id of the row that a refused run left; 0: none */
 };
 

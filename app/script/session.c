@@ -129,14 +129,17 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
     lua_settop(L, 1);
 }
 
-/* open{ graph =, model =, ... } -> session, or nil, status, message, details */
+/* open{ graph =, model =, ... } -> session, what was loaded (nil: nothing was to be); or nil, status, message, details */
 static int session_open(lua_State *L)
 {
     const struct script_services *services = mgb_script_services(L, "sessions");
     struct script_open_request request;
     struct script_point point;
+    struct mgb_checkpoint_loaded loaded = {0};
+    struct script_load load = {.loaded = &loaded};
     lua_settop(L, 1);
     mgb_script_read_request(L, &request, &point);
+    request.load = mgb_script_read_load(L, 1, &load) ? &load : NULL;
     struct box *box = lua_newuserdatauv(L, sizeof *box, 1);
     *box = (struct box){services, NULL, false};
     luaL_setmetatable(L, SESSION);
@@ -145,7 +148,13 @@ static int session_open(lua_State *L)
     int64_t refused = 0;
     request.refused_run = &refused;
     enum mgb_status status = services->open(services->context, &box->session, &request);
-    return status == MGB_OK ? 1 : failure_push(L, status, refused);
+    if (status != MGB_OK) {
+        mgb_checkpoint_loaded_done(&loaded);
+        return failure_push(L, status, refused);
+    }
+    if (request.load)
+        mgb_script_push_loaded(L, &loaded);
+    return request.load ? 2 : 1;
 }
 
 static const float *rates_read(lua_State *L, int index, int64_t steps)
@@ -284,6 +293,7 @@ void mgb_script_bind_session(lua_State *L)
     luaL_newlib(L, methods);
     mgb_script_bind_inspect(L);
     mgb_script_bind_trace(L);
+    mgb_script_bind_checkpoint(L);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
     lua_pushcfunction(L, session_open);

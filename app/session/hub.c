@@ -1,4 +1,5 @@
 /* See hub.h. */
+#include "app/session/checkpoint.h"
 #include "app/session/private.h"
 
 #include <stdio.h>
@@ -197,6 +198,8 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .set = mgb_session_set,
         .engine = mgb_session_engine,
         .evaluate = mgb_session_evaluate,
+        .save = mgb_session_save,
+        .load = mgb_session_load,
         .figures = hub_figures,
         .sweep_find = mgb_hub_sweep_find,
         .sweep_finish = mgb_hub_sweep_finish,

@@ -13,6 +13,7 @@ const struct mgb_remark mgb_remarks[] = {
     {"noise", "the target noise was not met"},
     {"traced", "tracing slowed timed steps"},
     {"log", "recording kept steps waiting, or its file is in trouble"},
+    {"checkpoint", "a checkpoint was loaded in part, or training goes on otherwise than before"},
     {"resume", "points of a sweep are run again"},
     {"dry-run", "a script works with figures that a dry run has not"},
     {"busy", "other programs take the processors while selftest measures"},

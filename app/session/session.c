@@ -1,4 +1,5 @@
 /* A session: a model in training under a placement that changes, on a worker thread, with its record. */
+#include "app/session/checkpoint.h"
 #include "app/session/preview.h"
 #include "app/session/rows.h"
 
@@ -81,8 +82,13 @@ static enum mgb_status session_start(struct script_session *session,
     MGB_TRY(mgb_session_worker_call(session->worker, run_open,
                                     &(struct open_work){session, &options}, NULL, NULL));
     MGB_TRY(names_make(session));
+    if (request->load)
+        MGB_TRY(mgb_session_read_checkpoint(session, request->load));
     MGB_TRY(mgb_session_begin_run(session, request));
-    return mgb_session_begin_segment(session);
+    MGB_TRY(mgb_session_begin_segment(session));
+    if (request->load)
+        mgb_session_note_checkpoint(session, request->load);
+    return MGB_OK;
 }
 
 enum mgb_status mgb_session_open(void *context, struct script_session **out,

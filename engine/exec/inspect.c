@@ -98,3 +98,41 @@ enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, 
     }
     return MGB_OK;
 }
+
+bool mgb_run_has(const struct mgb_run *run, int variable, int slot)
+{
+    struct mgb_held held;
+    return mgb_held_find(run, variable, slot < 0 ? MGB_ROLE_MASTER : MGB_ROLE_SLOT, slot, &held);
+}
+
+struct mgb_progress mgb_run_progress(const struct mgb_run *run)
+{
+    return (struct mgb_progress){.step = run->step,
+                                 .updates = run->updates,
+                                 .epoch = run->position.epoch,
+                                 .row = run->position.first,
+                                 .rows = run->source->rows,
+                                 .seed = run->seed};
+}
+
+enum mgb_status mgb_run_set_progress(struct mgb_run *run, const struct mgb_progress *progress)
+{
+    int64_t rows = run->source->rows;
+    MGB_TRY(mgb_run_usable(run));
+    if (progress->step < 0 || progress->updates < 0 || progress->epoch < 0 || progress->row < 0)
+        return mgb_fail(MGB_INVALID, "a run cannot go on from step %lld, epoch %lld, row %lld",
+                        (long long)progress->step, (long long)progress->epoch,
+                        (long long)progress->row);
+    bool same = rows == progress->rows && progress->row < rows;
+    run->step = progress->step;
+    run->updates = progress->updates;
+    run->position = (struct mgb_position){.epoch = rows ? progress->epoch : 0,
+                                          .first = same ? progress->row : 0};
+    run->pending = false; /* stale: those were gradients of other weights */
+    return MGB_OK;
+}
+
+const struct mgb_optimizer *mgb_run_optimizer(const struct mgb_run *run)
+{
+    return &run->optimizer;
+}

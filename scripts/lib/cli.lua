@@ -10,6 +10,12 @@ local side, against = host.words_read(words)
 local options = side.run
 local repeats, tag = math.tointeger(options.repeats or 1), options.tag
 options.repeats, options.tag = nil, nil
+local save = options.save
+if options.load then
+  options.load = { options.load, strict = not options.partial }
+  if options.weights_only then options.load.optimizer = false end
+end
+options.save, options.partial, options.weights_only = nil, nil, nil
 options.data = options.data and mgb.data[options.data]{}
 local made, optimizer = pcall(host.words_optimizer, side.optimizer)
 options.optimizer = made and optimizer or not made and usage(tostring(optimizer)) or nil
@@ -125,6 +131,11 @@ local function result_print(r)
   if r.unaccounted_share then line_print("unaccounted", " %.2g %% of the time, between steps", 100 * r.unaccounted_share) end
   memory_print(r)
   traced_print(r)
+  if r.loaded then
+    line_print("loaded", "%s: %d tensors, %s", options.load[1], r.loaded.tensors,
+               r.loaded.resumed and "training goes on" or "the optimizer starts anew")
+  end
+  if save then line_print("saved", "%s", save) end
   stopped_print(r)
 end
 
@@ -157,6 +168,7 @@ end
 
 local function once_run()
   local result <close> = mgb.run(options)
+  if save then result:save(save, host.anywhere) end
   local columns = {}
   local row = row_make(result, columns)
   mgb.table({ row }, columns)

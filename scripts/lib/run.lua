@@ -99,7 +99,7 @@ local function least_steps(s, o) return (s.warmup == "auto" and 0 or s.warmup) +
 -- without a schedule.
 function host.run_rates(s, o)
   local steps = o.epochs and epoch_steps(s, s.request.placement, o.epochs) or least_steps(s, o)
-  s.rates = s.rates or host.rates(s.schedule, 0, steps)
+  s.rates = s.rates or host.rates(s.schedule, s.first or 0, steps)
   return s.rates
 end
 
@@ -124,7 +124,7 @@ function host.prepare(what, o, given, warmup)
   s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
   s.request = { model = model.name, model_options = model_options, graph = graph, data = data_text or "", source = source,
                 placement = placement, optimizer = values, seed = s.seed, backend = o.backend, machine = o.machine,
-                warmup = s.warmup == "auto" and host.warmup_auto or s.warmup,
+                warmup = s.warmup == "auto" and host.warmup_auto or s.warmup, load = host.load_read(what, o.load),
                 target_noise = s.target_noise, max_time = s.max_time }
   return s
 end
@@ -137,6 +137,10 @@ function host.open_prepared(s)
   local session, status, message, details = host.open(s.request)
   if not session then return nil, status, message, details end
   s.session = session
+  if s.request.load then -- then `status` is what came of it
+    s.loaded = host.load_tell(s.request.load.path, status)
+    s.first, s.rates = session:facts().step_index, nil
+  end
   return true
 end
 
@@ -153,7 +157,7 @@ local function steps_run(s, o)
   if rates and o.epochs then -- what opened may hold another batch than was asked for
     local batch = s.session:facts().global_batch
     local count = o.epochs * ((s.rows + batch - 1) // batch)
-    if #rates ~= count then rates = host.rates(s.schedule, 0, count) end
+    if #rates ~= count then rates = host.rates(s.schedule, s.first or 0, count) end
   end
   repeat
     local figures, status, message, details = s.session:step(steps, o.epochs or 0, rates, o.trace_every or 0, true)
@@ -165,7 +169,7 @@ local function steps_run(s, o)
       figures.losses = nil
       return figures, losses
     end
-    rates = host.rates(s.schedule, done, math.max(100, done // 4))
+    rates = host.rates(s.schedule, (s.first or 0) + done, math.max(100, done // 4))
   until false
 end
 
@@ -184,14 +188,19 @@ function host.run_prepared(s, o)
   end
   if s.judge then s.judge(s, figures.loss, losses) end -- of a sweep: what was trained may be worth nothing
   s.session:finish()
-  return host.result_make(s, figures, losses)
+  local result = host.result_make(s, figures, losses)
+  result.loaded = s.loaded
+  return result
 end
 
 host.run_options = { steps = "positive", epochs = "positive", expect = { "oom" }, trace_every = "count", trace_steps = "any",
                      target_noise = "any", max_time = "any" }
 
+local alone = { load = "any" } -- of a run that is no point of a sweep
+for name, kind in pairs(host.run_options) do alone[name] = kind end
+
 function mgb.run(options)
-  local o = host.options_check("mgb.run", options, host.run_options)
+  local o = host.options_check("mgb.run", options, alone)
   local s = host.prepare("mgb.run", o, options or {}, 10)
   s.request.expect_oom = o.expect == "oom"
   local result, status, message, details = host.run_prepared(s, o)

@@ -16,7 +16,7 @@ end
 
 local function number_or_text(text) return tonumber(text) or text end
 
-local readers = { t = number_or_text, n = tonumber, b = function(text) return text == "true" end, l = ids_read, s = tostring,
+local readers = { t = number_or_text, n = tonumber, b = function(text) return text == "true" end, l = ids_read, s = tostring, f = tostring,
                   w = number_or_word }
 
 -- { run =, optimizer =, model =, placement = }: options by name; and the placement of the other side when there is one.

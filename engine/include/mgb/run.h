@@ -122,6 +122,20 @@ enum mgb_status mgb_run_digest(struct mgb_run *run, uint64_t *digest);
 /* Master values, count floats; slot -1: the weight, else optimizer slot. */
 enum mgb_status mgb_run_read(struct mgb_run *run, float *out, int variable, int slot);
 enum mgb_status mgb_run_write(struct mgb_run *run, const float *values, int variable, int slot);
+/* Whether a variable has such a slot now: frozen ones have none; another tower's own copy is only there with that tower. */
+bool mgb_run_has(const struct mgb_run *run, int variable, int slot);
+
+/* How far training has come: what a run goes on from, beside weights and slots. */
+struct mgb_progress {
+    int64_t step, updates; /* done; they differ under stale */
+    int64_t epoch, row;    /* of the next batch */
+    int64_t rows;          /* of an epoch; 0: endless */
+    uint64_t seed;         /* of data order, dropout and initial values */
+};
+struct mgb_progress mgb_run_progress(const struct mgb_run *run);
+/* Between steps. Seed and rows are the run's own: in data of another size the epoch begins anew. */
+enum mgb_status mgb_run_set_progress(struct mgb_run *run, const struct mgb_progress *progress);
+const struct mgb_optimizer *mgb_run_optimizer(const struct mgb_run *run);
 /* The mean gradient of a variable as the last step summed it; a test hook: only when the run was opened guarded. */
 enum mgb_status mgb_run_read_gradient(struct mgb_run *run, float *out, int variable);
 
