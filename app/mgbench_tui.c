@@ -137,6 +137,8 @@ static int screen_run(const struct mgb_invocation *in, const struct mgb_cli_sett
     };
     options.workbench.hub.restartable = point_tell;
     options.workbench.hub.die = process_end;
+    /* Until there is more to tell: as it was started, this time. */
+    point_tell(NULL, in->host.restarts > 0 ? in->host.point : "");
     return mgb_tui_run(&options);
 }
 

@@ -215,7 +215,9 @@ static bool worker_start(struct watch *watch, mgb_worker_function *worker, void 
 {
     int ends[2];
     pid_t parent = getpid();
-    *watch = (struct watch){.pipe = -1};
+    /* One that dies before it has told where it is died where the one before did. */
+    *watch = (struct watch){.pipe = -1, .restartable = link.restarts > 0};
+    memcpy(watch->point, link.point, sizeof watch->point);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     fcntl(ends[0], F_SETFL, O_NONBLOCK);

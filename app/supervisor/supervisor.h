@@ -17,7 +17,8 @@ struct mgb_supervised {
         [MGB_SUPERVISED_POINT]; /* where the last worker was when it died; "" at the first start */
 };
 
-/* Tells the supervisor that work may be taken up again should this process die, and where it is now ("point 12 of 48").
+/* Tells the supervisor that work may be taken up again should this process die, and where it is now ("point 12 of 48"; "": as
+ * it was started).
  * Three deaths at the same point end it. NULL: no longer. */
 void mgb_supervised_restartable(struct mgb_supervised *link, const char *point);
 /* Tells it whether a full-screen program has the terminal, to be undone at a death. Async-signal-safe. */

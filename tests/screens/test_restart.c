@@ -71,23 +71,9 @@ static void after_three_deaths_at_one_point_it_ends_with_the_terminal_as_it_was(
     assert_false(terminal_has(t, "{")); /* the state it was brought back to is not for people */
 }
 
-/* Nothing was running: what kills it then would kill it again. */
-static void what_dies_before_it_ran_is_not_started_again(void **state)
-{
-    struct program *p = *state;
-    struct terminal *t = program_start(p, NULL, "mlp", "--backend", "host", NULL);
-    terminal_await(t, "READY");
-    assert_int_equal(kill(terminal_worker(t), SIGKILL), 0);
-    assert_int_equal(terminal_await_exit(t), 1);
-    terminal_check_restored(t);
-    assert_true(terminal_has(t, "the program died: Killed"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_dies_before_it_ran_is_not_started_again, live_begin,
-                                        live_end),
         cmocka_unit_test_setup_teardown(a_killed_worker_is_started_again_paused, live_begin,
                                         live_end),
         cmocka_unit_test_setup_teardown(

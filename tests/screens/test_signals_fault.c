@@ -124,6 +124,12 @@ static void every_kind_of_terminal_is_given_back(void **state)
         assert_int_equal(terminal_await_exit(t), 128 + SIGSEGV);
         terminal_check_restored(t);
         t = visit_start(*state, &kind, NULL, NULL);
+        for (int death = 1; death < 3; death++) { /* the third ends it */
+            pid_t worker = terminal_worker(t);
+            assert_int_equal(kill(worker, SIGKILL), 0);
+            terminal_await_that(t, is_another, &worker, "another worker");
+            terminal_await(t, "READY");
+        }
         assert_int_equal(kill(terminal_worker(t), SIGKILL), 0);
         assert_int_equal(terminal_await_exit(t), 1);
         terminal_check_restored(t);

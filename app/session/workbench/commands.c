@@ -47,6 +47,22 @@ static enum mgb_status placement_look(struct mgb_workbench *bench,
                             : status;
 }
 
+/* Tells where to go on after a crash: nothing runs then before it is asked for, so that what was only looked at is a place as
+ * good as one that has done a step. Where it cannot be told, nowhere: what was told last may be another model. */
+static void point_tell(struct mgb_workbench *bench)
+{
+    struct mgb_script_answer answer;
+    const struct mgb_hub_options *hub = &bench->options.hub;
+    bench->point_due = false;
+    if (!hub->restartable)
+        return;
+    bool told = place_call(bench, &answer, "point_text", &bench->asked, MGB_WORDS_ALL,
+                           MGB_OUTPUTS) == MGB_OK &&
+                answer.count && strlen(answer.texts[0]) < MGB_WORKBENCH_POINT;
+    hub->restartable(hub->context, told ? answer.texts[0] : NULL);
+    mgb_script_answer_done(&answer);
+}
+
 /* Ready on what was looked at. */
 static void offered_take(struct mgb_workbench *bench, const struct mgb_placement *asked)
 {
@@ -56,6 +72,7 @@ static void offered_take(struct mgb_workbench *bench, const struct mgb_placement
     bench->asked = *asked;
     mgb_bench_adopt(bench, facts, 0);
     bench->state = MGB_BENCH_READY;
+    point_tell(bench);
     if (*bench->offered.misfit) /* it can be shown, and changed from here; it cannot be run */
         mgb_bench_complain(bench, bench->offered.misfit);
 }
@@ -186,6 +203,7 @@ void mgb_bench_prepare(struct mgb_workbench *bench)
 void mgb_bench_start(struct mgb_workbench *bench)
 {
     struct mgb_placement asked = bench->asked;
+    const struct mgb_hub_options *hub = &bench->options.hub;
     enum mgb_status status = bench->resumed ? MGB_OK : start_words(bench);
     if (status == MGB_OK && (bench->resumed || bench->model))
         status = placement_look(bench, &asked);
@@ -193,7 +211,7 @@ void mgb_bench_start(struct mgb_workbench *bench)
         mgb_bench_complain(bench, mgb_message_get());
     else if (bench->offered.facts)
         offered_take(bench, &asked);
-    if (bench->resumed && status == MGB_OK)
+    if (hub->after_crash && status == MGB_OK)
         mgb_bench_say(bench, MGB_LINE_NOTE,
                       "the session before ended by a fault: ready to begin it anew");
     bench->settled = true;
@@ -250,22 +268,6 @@ void mgb_bench_pause(struct mgb_workbench *bench)
         return;
     bench->state = MGB_BENCH_PAUSED;
     mgb_bench_settle(bench);
-}
-
-/* Tells where to go on after a crash: a placement that has done a step is a good one. Where it cannot be told, nowhere: what
- * was told last may be another model. */
-static void point_tell(struct mgb_workbench *bench)
-{
-    struct mgb_script_answer answer;
-    const struct mgb_hub_options *hub = &bench->options.hub;
-    bench->point_due = false;
-    if (!hub->restartable)
-        return;
-    bool told = place_call(bench, &answer, "point_text", &bench->asked, MGB_WORDS_ALL,
-                           MGB_OUTPUTS) == MGB_OK &&
-                answer.count && strlen(answer.texts[0]) < MGB_WORKBENCH_POINT;
-    hub->restartable(hub->context, told ? answer.texts[0] : NULL);
-    mgb_script_answer_done(&answer);
 }
 
 static void piece_fail(struct mgb_workbench *bench)

@@ -267,6 +267,25 @@ static void three_deaths_at_one_point_end_it(void **state)
     assert_non_null(strstr(text, "test: giving up after 3 deaths at point 7 of 9\n"));
 }
 
+static int worker_dies_early(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    shared->starts++;
+    if (link->restarts == 0)
+        mgb_supervised_restartable(link, "point 7 of 9");
+    die(SIGABRT);
+    return 0;
+}
+
+static void one_that_dies_before_it_tells_where_counts_as_well(void **state)
+{
+    (void)state;
+    char text[1024];
+    assert_int_equal(supervise(worker_dies_early, NULL, text, sizeof text), 1);
+    assert_int_equal(shared->starts, 3);
+    assert_non_null(strstr(text, "test: giving up after 3 deaths at point 7 of 9\n"));
+}
+
 static void points_that_are_not_for_people_have_a_name(void **state)
 {
     (void)state;
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup(a_sweep_is_started_again_at_each_new_point, shared_make),
         cmocka_unit_test_setup(a_planted_fault_befalls_one_worker, shared_make),
         cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
+        cmocka_unit_test_setup(one_that_dies_before_it_tells_where_counts_as_well, shared_make),
         cmocka_unit_test_setup(points_that_are_not_for_people_have_a_name, shared_make),
         cmocka_unit_test_setup(work_that_is_no_longer_restartable_is_not_started_again,
                                shared_make),
