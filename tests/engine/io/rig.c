@@ -13,7 +13,8 @@ char io_folder[64];
 int io_folder_make(void **state)
 {
     (void)state;
-    snprintf(io_folder, sizeof io_folder, "/tmp/mgb-test-io-XXXXXX");
+    snprintf(io_folder, sizeof io_folder, "%s/mgb-test-io-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* many small files */
     return mkdtemp(io_folder) ? 0 : 1;
 }
 
