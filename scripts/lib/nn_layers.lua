@@ -29,10 +29,16 @@ define{
                  host.variable(build, "kernel", { shape[#shape] or 1, o.units }, o.kernel_init),
                bias = o.bias ~= false and host.variable(build, "bias", { o.units }, o.bias_init) or nil }
     end)
-    return host.activated(build, layer, o.activation, function(activation)
+    local y = host.activated(build, layer, o.activation, function(activation)
       return build.graph:dense(layer.name, x, build.graph:value(made.kernel),
                                made.bias and build.graph:value(made.bias), activation, made.table ~= nil)
     end)
+    local units = build.graph:shape(y)
+    if units[#units] ~= o.units then
+      host.fail(("nn.dense '%s': units = %d, but '%s', which it is tied to, gives %d"):format(layer.name, o.units,
+        o.tie.name, units[#units]))
+    end
+    return y
   end,
 }
 

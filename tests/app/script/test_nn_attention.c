@@ -104,6 +104,10 @@ static void wrong_calls_are_named(void **state)
     fails(MODEL("nn.dense{ units = 6, tie = nn.dense{ units = 6, name = 'one' } }(a)",
                 "model:summary()"),
           "nn.dense 'dense': the layer it is tied to, 'one', was not called yet");
+    fails(MODEL("local one = nn.dense{ units = 6, name = 'one' } one(a)\n"
+                "nn.dense{ units = 7, tie = one, bias = false }(a)",
+                "model:summary()"),
+          "nn.dense 'dense': units = 7, but 'one', which it is tied to, gives 6");
 }
 
 int main(void)
