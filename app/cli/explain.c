@@ -84,7 +84,11 @@ const struct mgb_command mgb_command_explain = {
             "percent and critical_ms\n"
             "of the path, busy_ms of all such tasks, on the path or not, mb moved a step, gbps "
             "reached (1e9 bytes/s) and\n"
-            "link_gbps as measured on the idle link.\n"
+            "link_gbps as measured on the idle link. What a device computes at are the model's "
+            "operations (a multiply-add\n"
+            "is 2) over its time in forward and backward; peak is what it reached in products of "
+            "matrices when the first\n"
+            "run on it began.\n"
             "\n"
             "exit codes: 2 a wrong RUN, 4 no such run, or no step of it was traced\n",
     .examples = examples,

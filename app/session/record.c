@@ -44,6 +44,7 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     mgb_session_describe(description, session->hub, request, mgb_run_topology(session->run),
                          mgb_run_backend(session->run));
     mgb_session_describe_links(description, session);
+    mgb_session_describe_peak(description, session);
     enum mgb_status status =
         mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
     free(description);

@@ -56,6 +56,9 @@ void mgb_session_environment(char *out, size_t size);
 /* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. */
 void mgb_session_describe_links(struct session_description *out, struct script_session *session);
 
+/* peak.c: the same for what CPU devices compute at best; each has the machine's cores. */
+void mgb_session_describe_peak(struct session_description *out, struct script_session *session);
+
 /* warn.c: remarks for people by their names, kept as notes of the run. */
 void mgb_session_warn(struct script_session *session, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -101,6 +101,10 @@ struct mgb_backend {
     /* Optional. Versions of the libraries and drivers behind it, as members of a JSON object ("\"oneDNN\":\"2.7.3\""). */
     void (*versions)(char *out, size_t size);
 
+    /* Optional. What one core of a CPU device reaches at best in f32, 1e12 operations a second, a multiply-add being 2;
+     * takes about `budget_ns`, in the calling thread alone. */
+    enum mgb_status (*core_peak)(double *tflops, int64_t budget_ns);
+
     /* --- operators --------------------------------------------------------------------------------------- */
     /* As mgb_fact_source.describe. */
     enum mgb_status (*describe)(void *context, int device, const struct mgb_node_use *use,

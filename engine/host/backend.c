@@ -222,6 +222,7 @@ const struct mgb_backend mgb_host_backend = {
     .close = host_close,
     .can = host_can,
     .versions = mgb_host_versions,
+    .core_peak = mgb_host_peak,
     .describe = host_describe,
     .kernel = host_kernel,
     .arena_make = mgb_host_arena_make,

@@ -53,6 +53,9 @@ struct mgb_host_collective {
     struct mgb_gate gate, free;
 };
 
+/* peak.c: as mgb_backend.core_peak. */
+enum mgb_status mgb_host_peak(double *tflops, int64_t budget_ns);
+
 /* failure.c */
 /* Keeps the calling thread's message, unless a failure is kept already, and makes all queues skip what is left. */
 void mgb_host_poison(struct mgb_host *host, enum mgb_status status);

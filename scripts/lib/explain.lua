@@ -18,7 +18,7 @@ local function segment_of(r)
 end
 
 local function facts_read(segment)
-  local f = host.query([[SELECT s.*, r.backend, r.simulated, r.machine_id, m.name AS model, st.median_ns
+  local f = host.query([[SELECT s.*, r.backend, r.simulated, r.machine_id, m.name AS model, m.forward_flops, st.median_ns
     FROM segment AS s JOIN run AS r ON r.id = s.run_id JOIN model AS m ON m.id = r.model_id
     LEFT JOIN segment_stat AS st ON st.segment_id = s.id WHERE s.id = ?]], segment)[1]
   if not f then host.fail(("mgb.explain: there is no segment %s"):format(tostring(segment))) end
@@ -155,6 +155,62 @@ local function rows_finish(e, steps)
   end)
 end
 
+local function percent(share) return ("%.0f %%"):format(100 * share) end
+
+-- Of a core, times those that a tower may use; of a GPU the whole.
+local function peaks_read(f)
+  local gflops = {}
+  for _, d in ipairs(host.query([[SELECT d.name, d.f32_tflops, d.kind = 'cpu' AS shared, coalesce(d.cores, m.threads) AS cores
+    FROM device AS d JOIN machine AS m ON m.id = d.machine_id WHERE m.id = ? AND d.backend = ? AND d.f32_tflops IS NOT NULL]],
+    f.machine_id, f.backend)) do
+    local part = d.shared == 0 and 1 or f.threads and d.cores and math.min(1, f.threads / d.cores) or nil
+    gflops[d.name] = part and 1e3 * d.f32_tflops * part
+  end
+  return gflops
+end
+
+-- Model operations of a tower over the time that its device computed. Backward is counted as twice forward, as is usual
+-- (A. Chowdhery and others, PaLM, 2022, appendix B): a product for the inputs' gradient, one for the weights'.
+local function compute_list(e, f)
+  local list, by = {}, {}
+  if f.simulated == 1 or not f.forward_flops or not f.batch_per_gpu then return list end
+  local peaks, times = peaks_read(f), { forward = 1, backward = 2 }
+  for _, row in ipairs(e.rows) do
+    local factor = times[row.phase]
+    if factor and row.where:find("^/gpu:%d+$") and (row.busy_ms or 0) > 0 then
+      local d = by[row.where] or { device = row.where, peak_gflops = peaks[row.where] }
+      if not by[row.where] then list[#list + 1], by[row.where] = d, d end
+      row.gflops = factor * f.forward_flops * f.batch_per_gpu / (row.busy_ms * 1e6)
+      d[row.phase .. "_gflops"] = row.gflops
+    end
+  end
+  table.sort(list, function(a, b) return a.device < b.device end)
+  return list
+end
+
+-- Of the slowest device.
+local function compute_text(e, f)
+  local d = e.compute[1]
+  for _, other in ipairs(e.compute) do
+    if e.devices[1] and other.device == e.devices[1].device then d = other end
+  end
+  if not d then return nil end
+  local parts = {}
+  for _, phase in ipairs{ "forward", "backward" } do
+    local reached = d[phase .. "_gflops"]
+    if reached then
+      parts[#parts + 1] = phase .. " " .. host.number_text(reached) .. " GFLOP/s" ..
+        (d.peak_gflops and (" (%s of peak)"):format(percent(reached / d.peak_gflops)) or "")
+    end
+  end
+  local threads = ("%d thread%s"):format(f.threads or 1, f.threads == 1 and "" or "s")
+  return ("%s computes at %s;\n  %s; backward counts as twice forward."):format(d.device, table.concat(parts, ", "),
+    not d.peak_gflops and "its peak is not known"
+    or f.backend == "host" and ("peak: %s GFLOP/s, products of matrices on %s, measured when a run began"):format(
+      host.number_text(d.peak_gflops), threads)
+    or ("peak: %s GFLOP/s"):format(host.number_text(d.peak_gflops)))
+end
+
 local phases = { "input", "fetch", "join", "sum", "update", "wait" }
 
 -- Devices with a tower by when it was done with backward, latest first, over the newest timed steps.
@@ -174,8 +230,6 @@ local function alone_read(f)
   return host.query([[SELECT s.run_id, s.threads, x.speedup FROM scaling AS x JOIN segment AS s ON s.id = x.baseline_segment_id
     WHERE x.segment_id = ? AND x.speedup IS NOT NULL]], f.id)[1]
 end
-
-local function percent(share) return ("%.0f %%"):format(100 * share) end
 
 local function row_words(row)
   local joint = (row.where:find("->", 1, true) or row.where:find("^all%-reduce")) and " " or " on "
@@ -268,6 +322,7 @@ local function text_make(e, f, steps)
   lines[#lines + 1] = doubt_text(f, steps)
   lines[#lines + 1] = bound_text(e)
   lines[#lines + 1] = slowest_text(e)
+  lines[#lines + 1] = compute_text(e, f)
   if not e.known then lines[#lines + 1] = "An older version stored these tasks: only the order of queues is known, not what waits for what." end
   if e.alone then
     local words = ("%.2f times the rate of run %d on one GPU"):format(e.alone.speedup, e.alone.run_id)
@@ -282,7 +337,7 @@ local function text_make(e, f, steps)
 end
 
 -- The text that people read, and as fields: step_ms, rows (by phase and place: share of the critical path, busy_ms, mb, gbps,
--- link_gbps), devices, hints, speedup.
+-- link_gbps, gflops), devices, compute (by device: forward_gflops, backward_gflops, peak_gflops), hints, speedup.
 function mgb.explain(r)
   local run, segment = segment_of(r)
   local f = facts_read(segment)
@@ -298,6 +353,7 @@ function mgb.explain(r)
     e.groups[group] = (e.groups[group] or 0) + row.share
   end
   e.devices, e.alone, e.columns = devices_read(f), alone_read(f), columns
+  e.compute = compute_list(e, f)
   e.speedup = e.alone and e.alone.speedup
   e.slower = e.alone ~= nil and e.alone.speedup < 1
   e.text = text_make(e, f, steps)

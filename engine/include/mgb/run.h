@@ -150,6 +150,10 @@ struct mgb_memory_use {
 enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity,
                                int *count);
 
+/* What one core of the CPU devices reaches at best in f32 (products of matrices in its caches), 1e12 floating point operations
+ * a second, a multiply-add being 2. MGB_UNSUPPORTED: the backend has no such devices. Between steps only. */
+enum mgb_status mgb_run_measure_peak(struct mgb_run *run, double *tflops, int64_t budget_ns);
+
 /* Measures links (from and to are given; gbps and latency_us are filled in) with copies of 16 MiB and of 64 bytes on
  * queues and arenas of their own, until `budget_ns` is over; *measured: so many of them, from the first on. A link whose
  * devices have no memory left for it stays 0. Between steps only. */

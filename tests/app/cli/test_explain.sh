@@ -14,6 +14,10 @@ for _, how in ipairs{ { strategy = "outputs" }, { strategy = "gradients" }, { st
   last = mgb.run(how)
   local e = mgb.explain(last)
   assert(math.abs(sum(e) - 100) < 1e-6, how.strategy .. ": " .. sum(e))
+  assert(#e.compute == 2 and e.compute[1].device == "/gpu:0" and e.compute[2].device == "/gpu:1")
+  for _, d in ipairs(e.compute) do
+    assert(d.forward_gflops > 0 and d.backward_gflops > 0 and d.peak_gflops > 0.01 and d.peak_gflops < 1e4)
+  end
   assert(e.steps >= 1 and e.steps <= 2 and e.step_ms > 0 and #e.hints > 0 and #e.rows > 3 and tostring(e):find("Bound by", 1, true))
 end
 local row = mgb.db.query("select * from run_summary where run_id = ?", last.run_id)[1]
@@ -43,6 +47,8 @@ UPDATE step_device SET input_exposed_ns = 20000, fetch_exposed_ns = 0, forward_e
 UPDATE segment_stat SET median_ns = 1000000, examples = 32, timed_ns = 4000000 WHERE segment_id = 1;
 UPDATE segment_stat SET median_ns = 250000, examples = 8, timed_ns = 500000 WHERE segment_id = 5;
 UPDATE segment SET threads = CASE id WHEN 5 THEN 2 ELSE 1 END;
+UPDATE device SET f32_tflops = 0.2, cores = 2;
+UPDATE model SET forward_flops = 1000000;
 DELETE FROM link;
 INSERT INTO link (machine_id, backend, from_device, to_device, gbps, seen_ms) SELECT id, 'host', '/gpu:1', '/cpu:0', 12.5, 1 FROM machine;
 INSERT INTO task (segment_id, step, device, queue, kind, phase, name, start_ns, duration_ns, bytes, task, waits_for) VALUES
@@ -58,6 +64,8 @@ Bound by sum /gpu:1->/cpu:0 40 % (4 MB at 10 GB/s, the link can 12.5),
   sum on /cpu:0 20 %.
 Slowest is /gpu:1, done with backward after 0.33 ms, 0.03 ms (10 %) later than /gpu:0 (mean of 4 timed steps);
   it does not compute during: input 2 %, wait 98 %.
+/gpu:1 computes at backward 26.67 GFLOP/s (27 % of peak);
+  peak: 100 GFLOP/s, products of matrices on 1 thread, measured when a run began; backward counts as twice forward.
 Slower than one GPU: 0.50 times the rate of run 5 on one GPU.
 The one-GPU baseline ran 2 threads a device, these 1: give threads = 1 to all.
 Summing gradients: 60 % of the step; try: --cpu-merge=no
