@@ -211,4 +211,5 @@ void mgb_script_bind_ops(lua_State *L)
                                        {NULL, NULL}};
     luaL_setfuncs(L, methods, 0);
     mgb_script_bind_ops_attention(L);
+    mgb_script_bind_ops_sequence(L);
 }

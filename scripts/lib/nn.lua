@@ -6,7 +6,7 @@ local _, nn, host = ...
 -- What operators apply by themselves; gelu is a node behind them.
 local activations = { table.unpack(host.activations) }
 activations[#activations + 1] = "gelu"
-local initialisers = { "glorot_uniform", "he_normal", "normal", "zeros", "ones", "constant" }
+local initialisers = { "glorot_uniform", "he_normal", "normal", "uniform", "zeros", "ones", "constant" }
 
 -- The models that are being built, innermost last (a model may be used as a layer of another).
 local building = {}
@@ -57,19 +57,21 @@ end
 
 host.layer_state = state
 
--- The numbers of the tensors given, after checking how many there are and whose.
+-- The numbers of the tensors given and how many, after checking how many there are and whose. A kind with `optional` takes
+-- up to so many more than `inputs`, nil where one is left out.
 local function operands_check(layer, ...)
   local kind, count = state[layer].kind, select("#", ...)
   local what = "nn." .. kind.name
-  local wanted = kind.inputs
-  if wanted and count ~= wanted or not wanted and count == 0 then
-    host.fail(("%s: %s expected, got %d"):format(what,
+  local wanted, more = kind.inputs, kind.optional or 0
+  if wanted and (count < wanted or count > wanted + more) or not wanted and count == 0 then
+    host.fail(("%s: %s%s expected, got %d"):format(what,
       not wanted and "one or more tensors" or wanted == 0 and "no tensor" or wanted == 1 and "one tensor" or
-      wanted .. " tensors", count))
+      wanted .. " tensors", more > 0 and (" and up to %d more"):format(more) or "", count))
   end
   local build, numbers = build_now(what), {}
   for i = 1, count do
     local value = select(i, ...)
+    if value == nil and wanted and i > wanted then goto continue end
     if state[value] and state[value].kind.name == "parameter" then value = value() end
     if not is_tensor(value) then
       host.fail(("%s: argument %d: tensor expected, got %s"):format(what, i, host.describe(value)))
@@ -79,14 +81,17 @@ local function operands_check(layer, ...)
                 :format(what, i, inner[value].build.name))
     end
     numbers[i] = inner[value].number
+    ::continue::
   end
-  return build, numbers
+  return build, numbers, count
 end
 
 function layer_type.__call(layer, ...)
-  local build, numbers = operands_check(layer, ...)
+  local build, numbers, count = operands_check(layer, ...)
   local s = state[layer]
-  return tensor_make(build, s.kind.call(build, layer, s.options, table.unpack(numbers)))
+  local made = table.pack(s.kind.call(build, layer, s.options, table.unpack(numbers, 1, count)))
+  for i = 1, made.n do made[i] = tensor_make(build, made[i]) end
+  return table.unpack(made, 1, made.n)
 end
 
 -- A value that is closed at the end of its scope however that is left. `ends` may raise; an error on its way goes first.
@@ -152,15 +157,15 @@ local function initialiser_read(what, key, given, fallback)
     host.fail(("%s: %s: constant needs its value: { \"constant\", 0.1 }%s"):format(what, key,
               list[2] ~= nil and ", got " .. list_text(given) or ""))
   end
-  local deviation = list[1] == "normal" and list[2] ~= nil
+  local deviation = (list[1] == "normal" or list[1] == "uniform") and list[2] ~= nil
   if deviation and not (is_finite(list[2]) and list[2] >= 0) then
-    host.fail(("%s: %s: a deviation from 0 up expected, as { \"normal\", 0.05 }, got %s"):format(what, key,
-              list_text(given)))
+    host.fail(("%s: %s: a %s from 0 up expected, as { \"%s\", 0.05 }, got %s"):format(what, key,
+              list[1] == "normal" and "deviation" or "limit", list[1], list_text(given)))
   end
   if list[3] ~= nil or list[2] ~= nil and list[1] ~= "constant" and not deviation then
     host.fail(("%s: %s: %s takes no such value: %s"):format(what, key, list[1], list_text(given)))
   end
-  if list[1] == "normal" and list[2] == nil then return { "normal", 0.05 } end
+  if (list[1] == "normal" or list[1] == "uniform") and list[2] == nil then return { list[1], 0.05 } end
   return { list[1], list[2] }
 end
 
@@ -193,6 +198,12 @@ local function window_read(what, o, size, stride)
            dilation = pair_read(what, "dilation", o.dilation, 1, 1), padding = padding, groups = o.groups or 1 }
 end
 
+function host.layer_make(kind, name, options)
+  local layer = setmetatable({ name = name }, layer_type)
+  state[layer] = { kind = kind, options = options }
+  return layer
+end
+
 -- Declares a kind of layer: nn.NAME{...} makes one. `inputs` nil: any number of tensors. `direct`: nn.NAME(x) uses one
 -- with the default options.
 local function define(kind)
@@ -205,8 +216,7 @@ local function define(kind)
     end
     local options = host.read(what, not direct and first or {}, kind.options)
     if kind.prepare then kind.prepare(options.name and ("%s '%s'"):format(what, options.name) or what, options) end
-    local layer = setmetatable({ name = options.name or kind.name }, layer_type)
-    state[layer] = { kind = kind, options = options }
+    local layer = host.layer_make(kind, options.name or kind.name, options)
     if direct then return layer(first, ...) end
     return layer
   end

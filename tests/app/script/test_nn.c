@@ -159,7 +159,8 @@ static void wrong_options_of_layers_are_named(void **state)
           "nn.dense: activation: \"linear\", \"relu\", \"tanh\", \"sigmoid\", \"relu6\" or "
           "\"gelu\" expected, got \"rely\" (did you mean \"relu\"?)");
     fails("nn.dense{ units = 3, kernel_init = 'he' }",
-          "nn.dense: kernel_init: one of glorot_uniform, he_normal, normal, zeros, ones, constant "
+          "nn.dense: kernel_init: one of glorot_uniform, he_normal, normal, uniform, zeros, ones, "
+          "constant "
           "expected (or { \"normal\", 0.05 }, "
           "{ \"constant\", 1 }), got \"he\"");
     fails("nn.dense{ units = 3, kernel_init = 'constant' }",
@@ -171,7 +172,6 @@ static void wrong_options_of_layers_are_named(void **state)
           "nn.conv2d: padding: \"valid\", \"same\", integer or pair { height, width } expected, "
           "got \"full\"");
     fails("nn.dropout{ rate = 2 }", "nn.dropout: rate: number from 0.0 to 1.0 expected, got 2");
-    fails("nn.lstm{ units = 3 }", "nn.lstm: not in this version");
     fails("nn.conv3d{}", "nn has no 'conv3d' (did you mean 'conv2d'?)");
 }
 
