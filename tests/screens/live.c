@@ -81,15 +81,18 @@ static bool head_is_another(struct terminal *t, void *head)
     return strcmp(terminal_line(t, 0), head) != 0;
 }
 
-/* A picture comes in pieces, its head first: once that of the next one is there, the rest is of this segment too. */
+/* A picture comes in pieces, its head first, and that one may come in two: once it has changed twice, all of a picture of this
+ * segment is there. */
 void live_await_segment(struct terminal *t, int number)
 {
     char regex[80], head[400];
     snprintf(regex, sizeof regex, "seg %d +RUNNING +[0-9]", number);
     terminal_await_match(t, regex);
-    snprintf(head, sizeof head, "%s", terminal_line(t, 0));
-    terminal_await_that(t, head_is_another, head, "a step more");
-    terminal_await_match(t, "[0-9] timed");
+    for (int i = 0; i < 2; i++) {
+        snprintf(head, sizeof head, "%s", terminal_line(t, 0));
+        terminal_await_that(t, head_is_another, head, "a step more");
+    }
+    terminal_await_match(t, " [1-9][0-9]* timed");
 }
 
 /* A word ends at a blank, or at a line drawn through the screen. */
