@@ -200,6 +200,31 @@ static enum mgb_status shift(struct maker *m, int *x)
     return mgb_op_add(m->graph, x, "add", *x, value);
 }
 
+/* Attention, products of matrices and a tied weight over the last features, taken for four positions of three. No draw decides it. */
+static enum mgb_status attend(struct maker *m, int *x)
+{
+    struct mgb_init init = {.kind = MGB_NORMAL, .value = 0.2f};
+    struct mgb_attention options = {.heads = m->seed % 8 == 2 ? 3 : 1,
+                                    .causal = m->seed % 8 == 2,
+                                    .dropout = m->smooth ? 0 : 0.25f};
+    struct mgb_shape shape = {2, {shape_of(m, *x)->dim[0], 12}}, positions = {2, {4, 3}};
+    int variable, w, y;
+    if (m->seed % 4 != 2)
+        return MGB_OK;
+    MGB_TRY(mgb_graph_variable(m->graph, &variable, "tied", &shape, &init));
+    MGB_TRY(mgb_graph_read(m->graph, &w, variable));
+    MGB_TRY(mgb_op_dense(m->graph, x, "positions", *x, w, -1, m->smooth ? MGB_TANH : MGB_RELU6));
+    MGB_TRY(mgb_op_reshape(m->graph, x, "positions", *x, &positions));
+    MGB_TRY(mgb_op_attention(m->graph, x, "attention", *x, *x, *x, -1, &options));
+    MGB_TRY(mgb_op_matmul(m->graph, &y, "scores", *x, *x, false, true));
+    MGB_TRY(mgb_op_softmax(m->graph, &y, "softmax", y, m->seed % 8 == 2));
+    MGB_TRY(mgb_op_matmul(m->graph, x, "mix", y, *x, true, false));
+    MGB_TRY(mgb_op_gelu(m->graph, x, "gelu", *x, m->seed % 8 == 2));
+    MGB_TRY(mgb_op_transpose(m->graph, x, "turn", *x, (int[]){2, 1}, 2));
+    MGB_TRY(mgb_op_flatten(m->graph, x, "flatten", *x));
+    return mgb_op_dense_tied(m->graph, x, "back", *x, w, -1, MGB_TANH);
+}
+
 static enum mgb_status first_loss(struct maker *m, int x, int label)
 {
     struct layer layer;
@@ -230,6 +255,7 @@ static enum mgb_status build(struct maker *m)
     if (chance(m, 3))
         MGB_TRY(second_loss(m, x));
     MGB_TRY(shift(m, &x));
+    MGB_TRY(attend(m, &x));
     MGB_TRY(first_loss(m, x, label));
     return mgb_graph_finish(m->graph);
 }
