@@ -105,9 +105,10 @@ static int op_max_pool2d(lua_State *L)
     return op_pool(L, mgb_op_max_pool2d);
 }
 
+/* avg_pool2d(name, x, window, count padding) */
 static int op_avg_pool2d(lua_State *L)
 {
-    return op_pool(L, mgb_op_avg_pool2d);
+    return op_pool(L, lua_toboolean(L, 5) ? mgb_op_avg_pool2d_padded : mgb_op_avg_pool2d);
 }
 
 static int op_activation(lua_State *L)
@@ -212,4 +213,5 @@ void mgb_script_bind_ops(lua_State *L)
     luaL_setfuncs(L, methods, 0);
     mgb_script_bind_ops_attention(L);
     mgb_script_bind_ops_sequence(L);
+    mgb_script_bind_ops_math(L);
 }

@@ -12,6 +12,7 @@ enum mgb_activation mgb_script_activation(lua_State *L, int index);
 void mgb_script_bind_activations(lua_State *L);
 void mgb_script_bind_ops_attention(lua_State *L);
 void mgb_script_bind_ops_sequence(lua_State *L);
+void mgb_script_bind_ops_math(lua_State *L);
 /* The number of a tensor; the option: -1 for none. */
 int mgb_script_tensor(lua_State *L, int index);
 int mgb_script_tensor_option(lua_State *L, int index);

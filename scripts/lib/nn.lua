@@ -58,7 +58,8 @@ end
 host.layer_state = state
 
 -- The numbers of the tensors given and how many, after checking how many there are and whose. A kind with `optional` takes
--- up to so many more than `inputs`, nil where one is left out.
+-- up to so many more than `inputs`, nil where one is left out; one with `numbers` takes plain numbers beside tensors, as
+-- { number }.
 local function operands_check(layer, ...)
   local kind, count = state[layer].kind, select("#", ...)
   local what = "nn." .. kind.name
@@ -73,22 +74,26 @@ local function operands_check(layer, ...)
     local value = select(i, ...)
     if value == nil and wanted and i > wanted then goto continue end
     if state[value] and state[value].kind.name == "parameter" then value = value() end
-    if not is_tensor(value) then
+    local plain = kind.numbers and type(value) == "number"
+    if plain and (value ~= value or math.abs(value) > 3.4e38) then
+      host.fail(("%s: argument %d: a tensor or a finite number expected, got %s"):format(what, i, host.describe(value)))
+    end
+    if not plain and not is_tensor(value) then
       host.fail(("%s: argument %d: tensor expected, got %s"):format(what, i, host.describe(value)))
     end
-    if inner[value].build.graph ~= build.graph then
+    if not plain and inner[value].build.graph ~= build.graph then
       host.fail(("%s: argument %d is a tensor of another model ('%s'); call the model as a layer instead")
                 :format(what, i, inner[value].build.name))
     end
-    numbers[i] = inner[value].number
+    numbers[i] = plain and { value } or inner[value].number
     ::continue::
   end
   return build, numbers, count
 end
 
 function layer_type.__call(layer, ...)
-  local build, numbers, count = operands_check(layer, ...)
   local s = state[layer]
+  local build, numbers, count = (s.kind.operands or operands_check)(layer, ...)
   local made = table.pack(s.kind.call(build, layer, s.options, table.unpack(numbers, 1, count)))
   for i = 1, made.n do made[i] = tensor_make(build, made[i]) end
   return table.unpack(made, 1, made.n)
@@ -205,12 +210,13 @@ function host.layer_make(kind, name, options)
 end
 
 -- Declares a kind of layer: nn.NAME{...} makes one. `inputs` nil: any number of tensors. `direct`: nn.NAME(x) uses one
--- with the default options.
+-- with the default options. `numbers`: plain numbers may stand beside tensors. `operands`: what the layer is called on is
+-- read by this function instead.
 local function define(kind)
   kind.options.name = "text"
   nn[kind.name] = function(first, ...)
     local what = "nn." .. kind.name
-    local direct = is_tensor(first) or state[first] ~= nil
+    local direct = is_tensor(first) or state[first] ~= nil or kind.numbers and type(first) == "number"
     if direct and not kind.direct then
       host.fail(("%s needs its options: write %s{...}(x)"):format(what, what))
     end

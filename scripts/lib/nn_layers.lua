@@ -76,12 +76,13 @@ define{
 for _, name in ipairs{ "max_pool2d", "avg_pool2d" } do
   define{
     name = name, inputs = 1, direct = true,
-    options = { size = "any", stride = "any", padding = "any" },
+    options = { size = "any", stride = "any", padding = "any",
+                count_padding = name == "avg_pool2d" and "boolean" or nil }, -- padding counts as zeros, as in PyTorch
     prepare = function(what, o)
       local size = pair_read(what, "size", o.size, 2, 1)
       o.window = window_read(what, o, size, size)
     end,
-    call = function(build, layer, o, x) return build.graph[name](build.graph, layer.name, x, o.window) end,
+    call = function(build, layer, o, x) return build.graph[name](build.graph, layer.name, x, o.window, o.count_padding) end,
   }
 end
 
@@ -112,16 +113,6 @@ define{
   call = function(build, layer, o, ...) return build.graph:concat(layer.name, { ... }, o.axis or -1) end,
 }
 
-define{
-  name = "add", direct = true, options = {},
-  call = function(build, layer, _, sum, ...)
-    local others = { ... }
-    if #others == 0 then host.fail("nn.add: two or more tensors expected, got 1") end
-    for _, x in ipairs(others) do sum = build.graph:add(layer.name, sum, x) end
-    return sum
-  end,
-}
-
 for _, name in ipairs{ "softmax_cross_entropy", "mean_squared_error", "accuracy" } do
   define{
     name = name, inputs = 2, direct = true, options = {},
@@ -129,8 +120,8 @@ for _, name in ipairs{ "softmax_cross_entropy", "mean_squared_error", "accuracy"
   }
 end
 
--- A bare variable: p = nn.parameter{ shape = {...} }. nn.add(x, p) adds it to every example, the one use of it in this
--- version; p() is the same tensor as p.
+-- A bare variable: p = nn.parameter{ shape = {...} }. nn.add(x, p), nn.mul(p, x)... use it for every example, nn.concat(p, x)
+-- joins it to each; p() is the same tensor as p.
 define{
   name = "parameter", inputs = 0, options = { shape = "table!", init = "any" },
   prepare = function(what, o) o.init = initialiser_read(what, "init", o.init, "glorot_uniform") end,

@@ -28,17 +28,19 @@ enum mgb_status mgb_op_slice(struct mgb_graph *graph, int *out, const char *name
     struct mgb_op_call call;
     struct mgb_shape shape;
     int inner;
-    char text[96];
+    char text[96], wanted[48] = "";
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_SLICE, name));
     enum mgb_type type = mgb_tensor_type(graph, x); /* positions of labels may be cut out, too */
     MGB_TRY(mgb_op_take(&call, "input", x, type, &shape));
     MGB_TRY(mgb_axis_resolve(&call, &inner, axis, &shape));
     int64_t length = shape.dim[inner];
     int64_t first = begin < 0 ? begin + length : begin, most = length - first;
+    if (count != -1)
+        mgb_format(wanted, sizeof wanted, ", count %lld", (long long)count);
     if (first < 0 || most < 1 || count < -1 || count == 0 || count > most)
-        return mgb_op_fail(&call, "begin %lld, count %lld of axis %d of %s, which has %lld",
-                           (long long)begin, (long long)count, inner + 1,
-                           mgb_shape_format(text, sizeof text, &shape), (long long)length);
+        return mgb_op_fail(&call, "begin %lld%s of axis %d of %s, which has %lld", (long long)begin,
+                           wanted, inner + 1, mgb_shape_format(text, sizeof text, &shape),
+                           (long long)length);
     call.a.slice.axis = inner;
     call.a.slice.begin = first;
     call.a.slice.count = shape.dim[inner] = count == -1 ? most : count;

@@ -81,7 +81,8 @@ static void a_bare_variable_is_added_to_every_example(void **state)
                                                      "assert(names(s) == 'shift/value end/kernel "
                                                      "end/bias', names(s))");
     fails(MODEL("y = nn.add(x, nn.parameter{ shape = { 4 } })") "model:summary()",
-          "add_value 'add': 10 and 4 have different shapes");
+          "add 'add': 10 and 4 have different shapes that do not fit each other: "
+          "counted from the last axis, two are equal or one is 1");
 }
 
 static void a_layer_of_two_graphs_has_variables_in_each(void **state)
@@ -188,7 +189,8 @@ static void wrong_calls_of_layers_are_named(void **state)
     fails(MODEL("nn.conv2d{ filters = 3, kernel = 3, groups = 3 }(image)") "model:summary()",
           "nn.conv2d 'conv2d': groups = 3 must divide the 4 channels and the 3 filters");
     fails(MODEL("nn.add(x, image)") "model:summary()",
-          "add 'add': 10 and 8x6x4 have different shapes");
+          "add 'add': 10 and 8x6x4 have different shapes that do not fit each other: "
+          "counted from the last axis, two are equal or one is 1");
     fails(MODEL("local _ = x.size") "model:summary()",
           "a tensor has no field 'size': there are shape and type");
     fails(MODEL("m:outputs('x', x)") "model:summary()",
