@@ -1,5 +1,6 @@
 /* See program.h. */
 #include "app/program.h"
+#include "app/cli/variables.h"
 #include "app/mgb_commit.h"
 #include "app/supervisor/supervisor.h"
 
@@ -71,6 +72,8 @@ int mgb_program_run(const struct mgb_manual *manual, int (*run)(struct mgb_invoc
     spinning_limit(argv);
     struct program program = {.run = run};
     int code = mgb_cli_parse(&program.in, manual, argc, argv);
+    if (code < 0 && mgb_cli_variables_check() != MGB_OK)
+        code = mgb_cli_complain(&program.in, MGB_EXIT_USAGE, "%s", mgb_message_get());
     if (code < 0) {
         prctl(PR_SET_NAME, program.in.program, 0, 0, 0); /* started twice it is "exe" in lists */
         struct mgb_supervisor_settings settings = {.off = program.in.no_supervisor,

@@ -2,6 +2,7 @@
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
+#include "app/cli/variables.h"
 #include "app/script/paths.h"
 #include "app/script/terminal.h"
 #include <errno.h>
@@ -104,14 +105,11 @@ static void process_end(void *context, const char *message)
     _exit(MGB_EXIT_FAILED);
 }
 
+/* The engine's 0 is for ever: less than a nanosecond is not. */
 static int64_t step_timeout_ns(void)
 {
-    const char *text = getenv("MGBENCH_STEP_TIMEOUT");
-    char *end = NULL;
-    double seconds = text && *text ? strtod(text, &end) : STEP_TIMEOUT_S;
-    if (end && (*end || !(seconds >= 0) || seconds > 1e9))
-        seconds = STEP_TIMEOUT_S;
-    return (int64_t)(seconds * 1e9);
+    double seconds = mgb_cli_variable_seconds("MGBENCH_STEP_TIMEOUT", STEP_TIMEOUT_S);
+    return seconds > 0 && seconds < 1e-9 ? 1 : (int64_t)(seconds * 1e9);
 }
 
 enum mgb_status mgb_cli_hub_options(struct mgb_hub_options *out, const struct mgb_invocation *in,

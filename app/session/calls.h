@@ -40,6 +40,8 @@ void mgb_session_figures(struct script_figures *out, struct script_session *sess
 
 /* Stores the outcome "timeout" and ends the process by the hub's `die`. */
 void mgb_session_die(struct script_session *session, const char *message);
+/* Passes the status on; MGB_TIMEOUT, with its message, ends the process, for the device does not come back. */
+enum mgb_status mgb_session_check_stuck(struct script_session *session, enum mgb_status status);
 
 /* remark.c: "line [name]"; tells such a line unless its name is silenced. */
 void mgb_remark_write(char *out, size_t size, const char *name, const char *line);

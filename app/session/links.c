@@ -109,12 +109,14 @@ static bool link_peer(const struct mgb_topology *topology, int from, int to)
     return false;
 }
 
-void mgb_session_describe_links(struct session_description *out, struct script_session *session)
+enum mgb_status mgb_session_describe_links(struct session_description *out,
+                                           struct script_session *session)
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
     const struct mgb_topology *topology = mgb_run_topology(session->run);
     struct mgb_link *links = calloc((size_t)plan->traffic_count + 1, sizeof *links);
     struct unknown_links unknown = {topology, links, 0};
+    enum mgb_status status = MGB_OK;
     for (int i = 0; links && i < plan->traffic_count; i++) {
         const struct mgb_traffic *traffic = &plan->traffic[i];
         if (traffic->from != traffic->to)
@@ -128,8 +130,10 @@ void mgb_session_describe_links(struct session_description *out, struct script_s
                                 &unknown) == MGB_OK &&
         unknown.count > 0) {
         struct measuring work = {session->run, links, unknown.count, 0};
-        if (mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL) == MGB_OK)
+        status = mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL);
+        if (status == MGB_OK)
             rows_fill(out, topology, &work);
     }
     free(links);
+    return status == MGB_TIMEOUT || status == MGB_DEVICE ? status : MGB_OK;
 }

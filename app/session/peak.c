@@ -38,16 +38,22 @@ static enum mgb_status peak_measure(void *argument)
     return mgb_run_measure_peak(work->run, &work->core_tflops, BUDGET_NS);
 }
 
-void mgb_session_describe_peak(struct session_description *out, struct script_session *session)
+enum mgb_status mgb_session_describe_peak(struct session_description *out,
+                                          struct script_session *session)
 {
     struct measuring work = {session->run, 0};
     struct mgb_maybe_int cores = out->machine_row.cores;
-    if (strcmp(mgb_run_backend(session->run), "host") != 0 || is_known(session, out->key) ||
-        mgb_session_worker_call(session->worker, peak_measure, &work, NULL, NULL) != MGB_OK ||
-        work.core_tflops <= 0)
-        return;
+    if (strcmp(mgb_run_backend(session->run), "host") != 0 || is_known(session, out->key))
+        return MGB_OK;
+    enum mgb_status status =
+        mgb_session_worker_call(session->worker, peak_measure, &work, NULL, NULL);
+    if (status == MGB_TIMEOUT || status == MGB_DEVICE)
+        return status;
+    if (status != MGB_OK || work.core_tflops <= 0)
+        return MGB_OK;
     if (!cores.known)
         cores = out->machine_row.threads;
     for (int i = 0; i < out->machine_row.device_count; i++) /* they share the cores */
         out->devices[i].f32_tflops = MGB_KNOWN_REAL(work.core_tflops * (double)cores.value);
+    return MGB_OK;
 }

@@ -34,6 +34,7 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
                                       const struct script_open_request *request)
 {
     struct mgb_recorder *recorder;
+    char why[512];
     MGB_TRY(mgb_hub_recorder(session->hub, &recorder));
     session->began_ns = session_clock_ns();
     if (!recorder)
@@ -43,11 +44,15 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
         return mgb_fail(MGB_NO_MEMORY, "describing the run: memory is exhausted");
     mgb_session_describe(description, session->hub, request, mgb_run_topology(session->run),
                          mgb_run_backend(session->run));
-    mgb_session_describe_links(description, session);
-    mgb_session_describe_peak(description, session);
+    enum mgb_status measured = mgb_session_describe_links(description, session);
+    if (measured == MGB_OK)
+        measured = mgb_session_describe_peak(description, session);
+    snprintf(why, sizeof why, "%s", measured == MGB_OK ? "" : mgb_message_get());
     enum mgb_status status =
         mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
     free(description);
+    if (status == MGB_OK && measured != MGB_OK)
+        status = mgb_fail(measured, "%s", why);
     if (status == MGB_OK && request->point && session->run_id)
         status = mgb_hub_sweep_point(session->hub, session->run_id, request->point);
     return status == MGB_OK && session->run_id

@@ -53,11 +53,14 @@ void mgb_session_machine_key(char *out, size_t size);
 /* environment.c: JSON of what can change figures, as run.environment. */
 void mgb_session_environment(char *out, size_t size);
 
-/* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. */
-void mgb_session_describe_links(struct session_description *out, struct script_session *session);
+/* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. What it finds failed
+ * for good (MGB_TIMEOUT, MGB_DEVICE) it tells; else it is well without. */
+enum mgb_status mgb_session_describe_links(struct session_description *out,
+                                           struct script_session *session);
 
 /* peak.c: the same for what CPU devices compute at best; each has the machine's cores. */
-void mgb_session_describe_peak(struct session_description *out, struct script_session *session);
+enum mgb_status mgb_session_describe_peak(struct session_description *out,
+                                          struct script_session *session);
 
 /* warn.c: remarks for people by their names, kept as notes of the run. */
 void mgb_session_warn(struct script_session *session, const char *name, const char *format, ...)

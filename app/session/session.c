@@ -123,6 +123,9 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
     char message[512];
     struct mgb_oom oom = mgb_oom_get();
     snprintf(message, sizeof message, "%s", mgb_message_get());
+    if (status == MGB_TIMEOUT && !session->run_id && request->point)
+        mgb_session_record_refused(hub, request, MGB_OUTCOME_TIMEOUT, message);
+    (void)mgb_session_check_stuck(session, mgb_fail(status, "%s", message));
     int64_t refused = session->run_id;
     if (session->run_id)
         mgb_session_finish_run(session, MGB_OUTCOME_ERROR, message);
@@ -186,7 +189,8 @@ enum mgb_status mgb_session_set(struct script_session *session, struct mgb_chang
         mgb_recorder_flush(session->hub->recorder);
     mgb_session_record_measured(session);
     struct set_work work = {session, change, placement, fresh};
-    MGB_TRY(mgb_session_worker_call(session->worker, run_set, &work, NULL, NULL));
+    MGB_TRY(mgb_session_check_stuck(
+        session, mgb_session_worker_call(session->worker, run_set, &work, NULL, NULL)));
     if (!change->changed)
         return MGB_OK;
     bool well = session->outcome == MGB_OUTCOME_RUNNING; /* else the segment keeps what befell it */
@@ -231,7 +235,8 @@ enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_
                                      const struct mgb_source *source)
 {
     struct evaluate_work work = {session, out, source};
-    MGB_TRY(mgb_session_worker_call(session->worker, run_evaluate, &work, NULL, NULL));
+    MGB_TRY(mgb_session_check_stuck(
+        session, mgb_session_worker_call(session->worker, run_evaluate, &work, NULL, NULL)));
     if (session->segment_id)
         push_evaluation(session, out);
     return MGB_OK;

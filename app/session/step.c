@@ -235,6 +235,16 @@ static enum mgb_outcome outcome_of(enum mgb_status status)
                                        : MGB_OUTCOME_ERROR;
 }
 
+enum mgb_status mgb_session_check_stuck(struct script_session *session, enum mgb_status status)
+{
+    if (status == MGB_TIMEOUT) {
+        session->outcome = MGB_OUTCOME_TIMEOUT;
+        snprintf(session->message, sizeof session->message, "%s", mgb_message_get());
+        mgb_session_die(session, session->message);
+    }
+    return status;
+}
+
 static void step_after(struct script_session *session, enum mgb_status status)
 {
     if (status == MGB_OK)
@@ -244,8 +254,7 @@ static void step_after(struct script_session *session, enum mgb_status status)
     session->oom = mgb_oom_get();
     if (status == MGB_INTERRUPTED)
         session->goal.reason = "stopped";
-    if (status == MGB_TIMEOUT)
-        mgb_session_die(session, session->message);
+    (void)mgb_session_check_stuck(session, status);
 }
 
 static enum mgb_status step_play(struct script_session *session,

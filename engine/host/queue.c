@@ -217,16 +217,16 @@ static struct mgb_queue *queue_stuck(struct mgb_host *host)
 static enum mgb_status drain_give_up(struct mgb_host *host, int64_t timeout_ns)
 {
     struct mgb_queue *queue = queue_stuck(host);
-    char name[2 * MGB_DEVICE_NAME_MAX] = "?";
-    const char *work = "work";
+    char name[2 * MGB_DEVICE_NAME_MAX] = "";
+    const char *work = "what was launched"; /* all of it ends just now */
     if (queue) {
         queue_name(name, sizeof name, queue);
         work = atomic_load_explicit(&queue->doing_name, memory_order_relaxed);
     }
     atomic_store(&host->abandoned, true);
     enum mgb_status status =
-        mgb_fail(MGB_TIMEOUT, "%s on /%s did not end within %.1f s; the backend can only be closed",
-                 work, name, (double)timeout_ns * 1e-9);
+        mgb_fail(MGB_TIMEOUT, "%s%s%s did not end within %.6g s; the backend can only be closed",
+                 work, queue ? " on /" : "", name, (double)timeout_ns * 1e-9);
     mgb_host_failure_clear(host);
     mgb_host_poison(host, status);
     host->sticky = true;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static const char no_progress[] = "on /gpu:1 did not end within 2.0 s";
+static const char no_progress[] = "on /gpu:1 did not end within 2 s";
 
 static void awaits_watchdog(struct terminal *t)
 {
