@@ -94,17 +94,20 @@ static void without_its_state_the_optimizer_starts_anew(void **state)
     assert_ok(io_save(&a, io_path("w.safetensors")));
     assert_ok(io_load(&b, io_path("w.safetensors"), USE(WEIGHTS), &loaded));
     assert_false(loaded.resumed);
+    mgb_checkpoint_loaded_done(&loaded);
     io_assert_equal(&a, &b, false);
     assert_zero_slots(&b);
     assert_ok(io_load(&c, io_path("w.safetensors"), NULL, &loaded)); /* of another optimizer */
     assert_false(loaded.resumed);
     assert_non_null(
         strstr(loaded.remark, "state of adam with 2 slots, this run has rmsprop with 1"));
+    mgb_checkpoint_loaded_done(&loaded);
     assert_zero_slots(&c);
     assert_status(io_load(&c, io_path("w.safetensors"), USE(ALL), NULL), MGB_INVALID);
     assert_int_equal(remove(io_path("w.optimizer.safetensors")), 0);
     assert_ok(io_load(&b, io_path("w.safetensors"), NULL, &loaded));
     assert_non_null(strstr(loaded.remark, "there is no"));
+    mgb_checkpoint_loaded_done(&loaded);
     assert_status(io_load(&b, io_path("w.safetensors"), USE(ALL), NULL), MGB_MISSING);
     io_model_done(&a);
     io_model_done(&b);
@@ -125,6 +128,7 @@ static void what_differs_is_told(void **state)
     assert_string_equal(loaded.remark,
                         "seed 4 now, 9 before; data of 100 rows now, 20 before: the epoch begins "
                         "anew; lr 0.5 now, 0.001 before");
+    mgb_checkpoint_loaded_done(&loaded);
     io_model_done(&a);
     io_model_done(&b);
 }
