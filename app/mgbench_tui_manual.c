@@ -45,6 +45,7 @@ static const struct mgb_manual_row environment[] = {
      "seconds after which a step without progress is given up (default: 600); 0: never"},
     {"MGBENCH_CPU_DEVICES", "how many CPU devices play GPUs where there is none, from 1 to 16"},
     {"TERM", "the terminal; it must be one that terminfo knows and that can place the cursor"},
+    {"LINES, COLUMNS", "size of a terminal that does not tell its own"},
     {"LC_ALL, LC_CTYPE, LANG", "whether characters beyond ASCII can be drawn"},
     {"NO_COLOR", "no colour, if it is not empty"},
     {"XDG_CONFIG_HOME", "folder of mgbench/tui.conf (default: ~/.config)"},

@@ -253,6 +253,34 @@ static void size_is_followed_without_a_signal(void **state)
     child_end(&child);
 }
 
+static const char *lines, *columns; /* of the environment */
+
+static void size_tell(void)
+{
+    setenv("LINES", lines, 1);
+    setenv("COLUMNS", columns, 1);
+    keys_tell();
+}
+
+static void sizes_of_the_environment_keep_no_terminal_from_being_opened(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"99999", "-3", "0", "abc", "", "2147483648", "1e3", "513"};
+    static const struct winsize other = {.ws_row = 30, .ws_col = 90}, none = {.ws_row = 0};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        lines = columns = values[i];
+        struct child child = child_start("xterm-256color", size_tell);
+        expect_line(&child, "ready");
+        assert_int_equal(ioctl(child.master, TIOCSWINSZ, &other), 0);
+        expect_line(&child, "30 x 90");
+        assert_int_equal(ioctl(child.master, TIOCSWINSZ, &none), 0);
+        expect_line(&child, strcmp(values[i], "513") == 0 ? "513 x 513" : "24 x 80");
+        type(&child, "q");
+        expect_line(&child, "q");
+        child_end(&child);
+    }
+}
+
 static void closed_terminal_is_noticed(void **state)
 {
     (void)state;
@@ -306,6 +334,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_take_no_key_with_them),
         cmocka_unit_test(clicks_are_told_and_those_outside_are_not),
         cmocka_unit_test(size_is_followed_without_a_signal),
+        cmocka_unit_test(sizes_of_the_environment_keep_no_terminal_from_being_opened),
         cmocka_unit_test(closed_terminal_is_noticed),
         cmocka_unit_test(rescue_gives_the_terminals_modes_back),
     };
