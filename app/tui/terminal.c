@@ -143,8 +143,8 @@ enum mgb_status tui_terminal_open(const struct tui_terminal_options *options)
     const char *plain = getenv("NO_COLOR");
     locale_set();
     tui_terminal = (struct tui_terminal){0};
-    use_env(
-        FALSE); /* LINES and COLUMNS, of which some are more than curses can hold: see terminal_size.c */
+    use_env(FALSE); /* LINES and COLUMNS may be more than curses can hold */
+    use_tioctl(TRUE);
     MGB_TRY(terminal_check(options));
     tui_terminal.utf8 = !options->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     signals_remember(before);
