@@ -225,6 +225,40 @@ static enum mgb_status attend(struct maker *m, int *x)
     return mgb_op_dense_tied(m->graph, x, "back", *x, w, -1, MGB_TANH);
 }
 
+/* Gates, reductions, cuts and a joined variable over the last features, and a penalty on it. No draw decides it. */
+static enum mgb_status calculate(struct maker *m, int *x)
+{
+    struct mgb_init init = {.kind = MGB_NORMAL, .value = 0.2f};
+    struct mgb_shape shape = {1, {3}};
+    int64_t width = shape_of(m, *x)->dim[0];
+    int variable, value, y, loss, odds;
+    if (m->seed % 4 != 3)
+        return MGB_OK;
+    MGB_TRY(mgb_graph_variable(m->graph, &variable, "token", &shape, &init));
+    MGB_TRY(mgb_graph_read(m->graph, &value, variable));
+    MGB_TRY(mgb_op_activation(m->graph, &y, "gate", *x, MGB_SIGMOID));
+    MGB_TRY(mgb_op_mul(m->graph, x, "mul", *x, y));
+    MGB_TRY(m->smooth ? mgb_op_mean(m->graph, &y, "over", *x, 1, true)
+                      : mgb_op_max(m->graph, &y, "over", *x, 1, true));
+    MGB_TRY(mgb_op_sub(m->graph, x, "sub", *x, y));
+    MGB_TRY(mgb_op_affine(m->graph, &y, "affine", y, 0.5f, 2));
+    MGB_TRY(mgb_op_div(m->graph, x, "div", *x, y));
+    MGB_TRY(mgb_op_pad(m->graph, x, "pad", *x, 1, (const int64_t[]){1, 2}));
+    MGB_TRY(mgb_op_slice(m->graph, x, "slice", *x, 1, 2, width));
+    MGB_TRY(mgb_op_concat(m->graph, x, "concat", (int[]){value, *x}, 2, 1));
+    MGB_TRY(mgb_op_sum(m->graph, &y, "over", *x, 1, true));
+    MGB_TRY(mgb_op_affine(m->graph, &y, "affine", y, 0.05f, 0));
+    MGB_TRY(mgb_op_add(m->graph, x, "add", *x, y));
+    if (!m->smooth)
+        MGB_TRY(mgb_op_abs(m->graph, x, "abs", *x));
+    MGB_TRY(mgb_graph_input(m->graph, &odds, "odds", &shape, MGB_F32));
+    MGB_TRY(mgb_op_slice(m->graph, &y, "slice", *x, -1, 0, 3));
+    MGB_TRY(mgb_op_binary_cross_entropy(m->graph, &loss, "guess", y, odds));
+    MGB_TRY(mgb_graph_loss(m->graph, loss, 0.25f));
+    MGB_TRY(mgb_op_l2(m->graph, &loss, "l2", &value, 1, 0.01f));
+    return mgb_graph_loss(m->graph, loss, 0.5f);
+}
+
 static enum mgb_status first_loss(struct maker *m, int x, int label)
 {
     struct layer layer;
@@ -256,6 +290,7 @@ static enum mgb_status build(struct maker *m)
         MGB_TRY(second_loss(m, x));
     MGB_TRY(shift(m, &x));
     MGB_TRY(attend(m, &x));
+    MGB_TRY(calculate(m, &x));
     MGB_TRY(first_loss(m, x, label));
     return mgb_graph_finish(m->graph);
 }
