@@ -167,7 +167,12 @@ static void draw(struct tui_program *program)
     }
     tui_canvas_blank(&program->canvas);
     tui_screen_draw(program->screen, &program->canvas, &cursor_y, &cursor_x);
+    tui_watch_picture_begun(program);
     tui_terminal_show(&program->canvas, cursor_y, cursor_x);
+    if (tui_watch_picture_ended(program))
+        return;
+    tui_terminal_redraw();
+    program->must_draw = program->more_keys = true;
 }
 
 void tui_recorded_look(struct tui_program *program)

@@ -47,6 +47,9 @@ struct tui_program {
     int watch;           /* an eventfd: `watched` is another one */
     atomic_int watched;  /* what the watcher looks for */
     atomic_bool stalled; /* the terminal takes nothing, and was given up */
+    atomic_uint drawing; /* odd: a picture goes to the terminal */
+    pthread_mutex_t cut_lock;
+    bool cut; /* under it: what is left of that picture went nowhere */
 
     enum tui_end end;
     bool hasty;             /* what does not end in two seconds is left as it is */
@@ -85,6 +88,9 @@ void tui_signals_wait_reason(const char *text);
 enum mgb_status tui_watch_begin(struct tui_program *program);
 void tui_watch_end_begun(struct tui_program *program); /* from here on nothing may wait for it */
 void tui_watch_end(struct tui_program *program);
+/* Around a picture. False: not all of it reached the terminal, for a key waited. */
+void tui_watch_picture_begun(struct tui_program *program);
+bool tui_watch_picture_ended(struct tui_program *program);
 
 /* wake.c, from any thread: callbacks that only wake the loop. The context is the program. */
 void tui_wake(void *context);

@@ -244,7 +244,7 @@ static int workbench_end(struct tui_program *program, int code)
 static void end_begin(struct tui_program *program)
 {
     tui_watch_end_begun(program);
-    if (!program->workbench)
+    if (program->end != TUI_END_SIGNAL || !program->workbench)
         return;
     restart_forget(program);
     mgb_workbench_leave(program->workbench, 1, true);
@@ -252,8 +252,7 @@ static void end_begin(struct tui_program *program)
 
 static int program_close(struct tui_program *program, int code)
 {
-    if (program->end == TUI_END_SIGNAL)
-        end_begin(program);
+    end_begin(program);
     tui_terminal_close();
     tui_keyboard_give_back();
     tui_chatter_end(program->chatter);
@@ -293,6 +292,7 @@ int mgb_tui_run(const struct mgb_tui_options *options)
         .signals = -1,
         .watch = -1,
         .jobs_lock = PTHREAD_MUTEX_INITIALIZER,
+        .cut_lock = PTHREAD_MUTEX_INITIALIZER,
         .keys = options->keys && *options->keys ? options->keys : NULL,
         .run = options->run,
     };
