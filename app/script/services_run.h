@@ -9,11 +9,13 @@ struct script_point; /* services_sweep.h */
 
 #define MGB_WARMUP_AUTO (-1)
 
-struct script_load { /* a checkpoint to be read */
+/* A checkpoint to be read. `loaded` receives what came of it and is the caller's to be done with; `new_segment` whether one
+ * began (NULL: nobody asks). */
+struct script_load {
     const char *path;
     struct mgb_checkpoint_options options;
-    struct mgb_checkpoint_loaded
-        *loaded; /* receives what came of it; the caller's to be done with */
+    struct mgb_checkpoint_loaded *loaded;
+    bool *new_segment;
 };
 
 struct script_open_request {

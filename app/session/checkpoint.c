@@ -122,9 +122,10 @@ enum mgb_status mgb_session_load(struct script_session *session, const struct sc
         mgb_recorder_flush(session->hub->recorder);
     mgb_session_record_measured(session);
     MGB_TRY(mgb_session_read_checkpoint(session, load));
-    enum mgb_status status = MGB_OK;
-    if (session->segment_steps > 0 || mgb_run_step_index(session->run) != before)
-        status = segment_renew(session);
+    bool renew = session->segment_steps > 0 || mgb_run_step_index(session->run) != before;
+    enum mgb_status status = renew ? segment_renew(session) : MGB_OK;
+    if (load->new_segment)
+        *load->new_segment = renew;
     if (status != MGB_OK)
         mgb_checkpoint_loaded_done(load->loaded);
     else

@@ -43,5 +43,7 @@ function host.look.save(s, path, anywhere) s.session:save(path_read("save", path
 
 function host.look.load(s, path, options)
   local load = load_make("load", path, options)
-  return host.load_tell(path, s.session:load{ load = load })
+  local loaded = s.session:load{ load = load }
+  if host.loaded then host.loaded(s, path, options) end
+  return host.load_tell(path, loaded)
 end

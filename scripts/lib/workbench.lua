@@ -223,6 +223,11 @@ function host.frozen(of, name, frozen)
   if of == session then host.statement(("s:freeze(%s, %s)"):format(value_text(name), frozen)) end
 end
 
+function host.loaded(of, path, options)
+  if of ~= opened or not session then return end
+  host.statement(("s:load(%s%s)"):format(value_text(path), options and ", " .. value_text(options) or ""))
+end
+
 -- What expressions see: `s`, and names of their own that stay from one to the next.
 local shell = setmetatable({}, {
   __index = function(_, name)

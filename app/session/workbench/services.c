@@ -233,6 +233,20 @@ static enum mgb_status bench_set(struct script_session *session, struct mgb_chan
     return MGB_OK;
 }
 
+static enum mgb_status bench_load(struct script_session *session, const struct script_load *load)
+{
+    struct mgb_workbench *bench = bench_of(session);
+    if (session != bench->session)
+        return bench->inner.load(session, load);
+    struct script_load told = *load;
+    bool new_segment = false;
+    told.new_segment = &new_segment;
+    mgb_bench_settle(bench);
+    MGB_TRY(bench->inner.load(session, &told));
+    session_adopt(bench, bench->segment + new_segment);
+    return MGB_OK;
+}
+
 void mgb_bench_services(struct mgb_workbench *bench)
 {
     mgb_hub_services(&bench->inner, bench->hub);
@@ -241,6 +255,7 @@ void mgb_bench_services(struct mgb_workbench *bench)
     bench->services.close = bench_close;
     bench->services.step = bench_step;
     bench->services.set = bench_set;
+    bench->services.load = bench_load;
     bench->services.cell = mgb_bench_cell;
 }
 

@@ -121,6 +121,30 @@ static void a_placement_set_by_an_expression_is_picked_up(void **state)
     bench_close(&bench);
 }
 
+static void a_checkpoint_loaded_by_an_expression_is_gone_on_from(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, *state);
+    pause_after(&bench, 1);
+    bench_eval(&bench, "s:save('bench.safetensors')");
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
+    int64_t saved = snapshot->step;
+    mgb_shared_drop(snapshot);
+    bench_eval(&bench, "s:step(7)");
+    bench_eval(&bench, "print(s:load('bench.safetensors').resumed, s.step_index)");
+    char line[60];
+    snprintf(line, sizeof line, "true\t%lld", (long long)saved);
+    assert_true(bench_logged(&bench, line));
+    assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
+    bench_await_segment(&bench, 2);
+    bench_pause(&bench);
+    bench_close(&bench);
+    assert_int_equal(remove("bench.safetensors"), 0);
+    assert_int_equal(remove("bench.optimizer.safetensors"), 0);
+    assert_int_equal(database_int(*state, "SELECT count(*) FROM segment WHERE outcome = 'ok'"), 2);
+    assert_int_equal(database_int(*state, "SELECT first_step FROM segment WHERE id = 2"), saved);
+}
+
 static bool is_verified(const struct mgb_snapshot *snapshot, const struct mgb_pending *pending,
                         int64_t unused)
 {
@@ -472,6 +496,7 @@ int main(void)
         TEST(an_endless_expression_is_stopped),
         TEST(steps_of_an_expression_are_stopped_and_go_on),
         TEST(a_placement_set_by_an_expression_is_picked_up),
+        TEST(a_checkpoint_loaded_by_an_expression_is_gone_on_from),
         TEST(placements_are_verified_against_each_other),
         TEST(two_placements_take_turns_and_are_judged),
         TEST(turns_are_stopped),
