@@ -72,14 +72,14 @@ s:step(10000000)
 LUA
 command_line='a second writer'
 start --quiet --db r.db -e hold.lua
-until_true 10 has_output
+until_true 60 has_output
 holder=$pid writer=$(worker)
 for i in 1 2 3 4 5 6 7 8 9; do
     mgbench --quiet --db r.db -e work.lua >"$work/out$i" 2>"$work/err$i" &
 done
 refused=0
 for i in 1 2 3 4 5 6 7 8 9; do
-    until_true 20 test -s "$work/err$i"
+    until_true 60 test -s "$work/err$i"
     refused=$((refused + $(grep -c "in use by pid $writer, run 1" "$work/err$i")))
 done
 same 'refused, with who holds it' 9 "$refused"

@@ -105,7 +105,7 @@ has_rows() {
     [ "$(ask 'select count(*) from step' gone.db)" -gt 0 ]
 }
 start run ./small.lua --backend host --quiet --batch 2 --steps 3000 --db gone.db
-until_true 20 has_rows
+until_true 60 has_rows
 rm gone.db
 finished
 same 'exit code' 1 "$code"
@@ -123,7 +123,7 @@ LUA
 : >"$work/err"
 script -qec "'$MGBENCH' --db after.db -e after.lua" "$work/screen" </dev/null >"$work/out" &
 pid=$!
-until_true 20 has_output
+until_true 60 has_output
 rm after.db
 : >go
 finished

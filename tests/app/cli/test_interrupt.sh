@@ -34,8 +34,8 @@ for how in supervisor group worker unsupervised TERM; do
             pid=$! ;;
         *) start -e long.lua ;;
     esac
-    until_true 10 has_output
-    until_true 10 steps
+    until_true 60 has_output
+    until_true 60 steps
     case $how in
         group) kill -INT "-$pid" ;;
         worker) kill -INT "$(worker)" ;;
@@ -50,8 +50,8 @@ done
 # mgbench run the same.
 command_line='interrupt: mgbench run'
 start run mlp --backend host --batch 4 --steps 10000000
-until_true 10 has_output
-until_true 10 steps
+until_true 60 has_output
+until_true 60 steps
 kill -INT "$pid"
 finished
 same 'exit code' 130 "$code"
@@ -62,8 +62,8 @@ command_line='interrupt: twice'
 MGBENCH_FAULT=slow:/gpu:0:us=400000
 export MGBENCH_FAULT
 start -e long.lua
-until_true 10 has_output
-until_true 20 steps 0
+until_true 60 has_output
+until_true 60 steps 0
 sleep 0.1
 kill -INT "$pid"
 sleep 0.5
@@ -85,7 +85,7 @@ print("begun") io.stdout:flush()
 string.rep("a", 1e8):find(".-.-b")
 LUA
 start -e search.lua
-until_true 20 has_output
+until_true 60 has_output
 kill -INT "$pid"
 sleep 0.5
 same 'still searching' yes "$(kill -0 "$pid" 2>/dev/null && echo yes || echo no)"
@@ -103,7 +103,7 @@ for wait in 'io.open("pipe"):read()' 'for line in io.lines("pipe") do print(line
     'io.open("pipe"):read("a")' 'pcall(io.lines, "pipe", "n") io.lines("pipe")()'; do
     command_line="interrupt: $wait"
     start -e "print('begun') io.stdout:flush() $wait print('after')"
-    until_true 10 has_output
+    until_true 60 has_output
     sleep 0.2
     kill -INT "$pid"
     finished

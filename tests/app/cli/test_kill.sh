@@ -40,8 +40,8 @@ while [ "$n" -lt "$kills" ]; do
     script=each.lua
     [ $((n % 3)) -ne 2 ] || script=many.lua
     start --quiet -e $script
-    until_true 10 has_output
-    [ $script = each.lua ] || until_true 10 stored
+    until_true 60 has_output
+    [ $script = each.lua ] || until_true 60 stored
     delay=$(random_ms 300)
     sleep "0.$(printf '%03d' "$delay")"
     victim=$(worker)
@@ -76,17 +76,17 @@ same 'told' 'mgbench: the program died: Killed (signal 9); what was recorded is 
 # The supervisor dies: the program ends after the step, as for Ctrl-C.
 command_line='kill -9 of the supervisor'
 start --quiet -e each.lua
-until_true 10 has_output
+until_true 60 has_output
 victim=$(worker)
 kill -9 "$pid"
 finished
-until_true 10 sh -c "! kill -0 $victim"
+until_true 60 sh -c "! kill -0 $victim"
 same 'outcome' interrupted "$(ask 'select outcome from run order by id desc')"
 
 # A stopped program is not dead.
 command_line='SIGSTOP'
 start --quiet -e each.lua
-until_true 10 has_output
+until_true 60 has_output
 victim=$(worker)
 kill -STOP "$victim"
 sleep 0.2

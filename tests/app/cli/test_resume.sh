@@ -12,7 +12,7 @@ export MGBENCH_FAULT=slow:/gpu:1:us=100
 start --quiet --db p.db --backend host -e "$MGB_SOURCE_DIR/scripts/experiments/placement.lua" --model digits_cnn \
     --data digits --steps 150
 unset MGBENCH_FAULT
-until_true 30 points_begun
+until_true 60 points_begun
 kill -9 "$(ask 'select pid from run order by id desc' p.db)"
 finished
 same 'exit code' 0 "$code"

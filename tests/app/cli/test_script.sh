@@ -65,7 +65,7 @@ LUA
 for supervised in --quiet --no-supervisor; do
     for signal in INT TERM; do
         start "$supervised" -e loop.lua
-        until_true 30 has_output
+        until_true 60 has_output
         kill -"$signal" "$pid"
         finished
         command_line="loop.lua $supervised, SIG$signal"
@@ -79,7 +79,7 @@ print("started") io.stdout:flush()
 return (("a"):rep(40) .. "b"):find((".-"):rep(30) .. "c")
 LUA
 start -e stuck.lua
-until_true 30 has_output
+until_true 60 has_output
 kill -INT "$pid"
 sleep 0.4
 kill -INT "$pid"

@@ -43,7 +43,7 @@ unset MGBENCH_FAULT
 # Time in which the process was stopped is no step's: neither the engine nor who watches it takes it for a stuck device.
 command_line='a run that was stopped for longer than a step may take'
 start run mlp --quiet --no-supervisor --backend host --gpus 2 --batch 4096 --steps 1000000
-until_true 20 stored
+until_true 60 stored
 kill -STOP "$pid"
 sleep 4
 kill -CONT "$pid"

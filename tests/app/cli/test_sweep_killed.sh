@@ -21,7 +21,7 @@ while [ "$n" -lt "$sweeps" ]; do
     export MGBENCH_FAULT=slow:/gpu:0:us=100
     start --quiet --db k.db -e sweep.lua
     unset MGBENCH_FAULT
-    until_true 20 point_runs $point
+    until_true 60 point_runs $point
     kill -9 "$(worker)"
     finished
     same 'exit code' 0 "$code"

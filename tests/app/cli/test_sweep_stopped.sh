@@ -53,7 +53,7 @@ command_line='an interrupted sweep'
 name=long
 export MGBENCH_FAULT=slow:/gpu:1:us=300
 start sweep long.lua
-until_true 20 second_runs
+until_true 60 second_runs
 kill -INT "$pid"
 finished
 unset MGBENCH_FAULT
@@ -73,12 +73,12 @@ sed 's/"long"/"killed"/' long.lua >killed.lua
 name=killed
 export MGBENCH_FAULT=slow:/gpu:1:us=300
 start sweep killed.lua
-until_true 20 second_runs
+until_true 60 second_runs
 victim=$(worker)
 kill -9 "$pid" "$victim"
 finished
 unset MGBENCH_FAULT
-until_true 20 sh -c "! kill -0 $victim"
+until_true 60 sh -c "! kill -0 $victim"
 last=$(ask 'select max(id) from run')
 same 'crashed' 1 "$(mgbench runs --last 1 --csv | grep -c ',crashed,')"
 mgbench --quiet rm "$last" --yes >/dev/null || same 'deleting' 0 $?
