@@ -214,4 +214,5 @@ void mgb_script_bind_ops(lua_State *L)
     mgb_script_bind_ops_attention(L);
     mgb_script_bind_ops_sequence(L);
     mgb_script_bind_ops_math(L);
+    mgb_script_bind_ops_norm(L);
 }

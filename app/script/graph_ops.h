@@ -19,4 +19,7 @@ int mgb_script_tensor_option(lua_State *L, int index);
 /* Raises unless `status` is MGB_OK; else pushes the number and returns 1. */
 int mgb_script_push_tensor(lua_State *L, enum mgb_status status, int tensor);
 
+/* Each adds the methods of its family. */
+void mgb_script_bind_ops_norm(lua_State *L);
+
 #endif

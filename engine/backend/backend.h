@@ -73,6 +73,8 @@ struct mgb_update {
     const struct mgb_update_item *items;
     int item_count;
     const float *clip; /* factor on the device; NULL: none */
+    /* On the host. Not NULL: no optimizer, but moving statistics: weight = momentum weight + (1 - momentum) gradient. */
+    const float *momentum;
     const struct mgb_step_values *values;
 };
 

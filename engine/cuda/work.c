@@ -205,6 +205,8 @@ static enum mgb_status gpu_update(struct mgb_queue *queue, const struct mgb_upda
 {
     const struct mgb_optimizer *o = update->optimizer;
     MGB_TRY(mgb_cuda_begin(queue, "an update"));
+    if (update->momentum)
+        return mgb_fail(MGB_UNSUPPORTED, "backend cuda does not move statistics of batch norm");
     for (int k = 0; k < update->item_count; k++) {
         const struct mgb_update_item *item = &update->items[k];
         struct mgb_gpu_update_args args = {.weight = item->weight,

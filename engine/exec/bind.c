@@ -42,18 +42,21 @@ static void compute_place(struct mgb_program *program, struct mgb_command *comma
     }
 }
 
-/* Operands: weight, gradient, slots... a weight, then the clip factor. */
+/* Operands: weight, gradient, slots... a weight, then the clip factor; of states value and share. */
 static int update_place(struct mgb_program *program, struct mgb_command *command, int item)
 {
     const struct mgb_plan *plan = program->plan;
     const struct mgb_optimizer *optimizer = &plan->optimizer;
-    int slots = mgb_optimizer_slots(optimizer), clip = optimizer->clip_norm > 0.0f;
+    bool states = command->task->states;
+    int slots = states ? 0 : mgb_optimizer_slots(optimizer),
+        clip = !states && optimizer->clip_norm > 0.0f;
     int count = (command->slot_count - clip) / (2 + slots);
     void **address = program->addresses[0] + command->slot_begin;
     const int64_t *counts = program->counts + command->slot_begin;
     command->update = (struct mgb_update){.optimizer = optimizer,
                                           .items = program->items + item,
                                           .item_count = count,
+                                          .momentum = states ? &command->task->scale : NULL,
                                           .values = &program->values};
     for (int i = 0; i < count; i++, address += 2 + slots, counts += 2 + slots) {
         struct mgb_update_item *to = &program->items[item + i];

@@ -15,11 +15,12 @@ static struct mgb_node_use use_of(const struct mgb_program *program,
 {
     const struct mgb_plan *plan = program->plan;
     const struct mgb_task *task = command->task;
-    struct mgb_node_use use = {.graph = plan->graph,
-                               .node = task->node,
-                               .rows = task->rows,
-                               .threads = threads_of(program, command),
-                               .training = plan->kind == MGB_PLAN_TRAIN};
+    struct mgb_node_use use = {
+        .graph = plan->graph,
+        .node = task->node,
+        .rows = task->rows,
+        .threads = threads_of(program, command),
+        .training = mgb_node_trains(plan->graph, task->node, plan->kind == MGB_PLAN_TRAIN)};
     for (int i = 0; i < task->input_count && i < MGB_MAX_INPUTS; i++)
         use.in_layout[i] = plan->operands[task->operand_begin + i].layout;
     for (int k = 0; k < MGB_MAX_OUTPUTS; k++)

@@ -73,7 +73,7 @@ static enum mgb_status meet_work(struct mgb_program *program, const struct mgb_c
     const struct mgb_backend *backend = program->site->backend;
     struct mgb_queue **queues = program->meet_queues + last->meet_begin;
     float **buffers = program->meet_buffers + last->meet_begin;
-    if (plan->wire_type != MGB_WIRE_F32)
+    if (plan->wire_type != MGB_WIRE_F32 && !last->task->states)
         return backend->allreduce_wire(queues, (void *const *)buffers, last->meet_count,
                                        last->bytes / 2, plan->algorithm, plan->wire_type);
     return backend->allreduce(queues, buffers, last->meet_count,

@@ -39,8 +39,9 @@ static uint64_t trainable_digest(const struct mgb_graph *graph)
 {
     uint64_t digest = 0;
     for (int i = 0; i < mgb_graph_variable_count(graph); i++) {
-        unsigned char trainable = mgb_graph_variable_at(graph, i).trainable;
-        digest = mgb_hash(digest, &trainable, 1);
+        struct mgb_variable_info info = mgb_graph_variable_at(graph, i);
+        unsigned char changes = info.state ? !info.frozen : info.trainable;
+        digest = mgb_hash(digest, &changes, 1);
     }
     return digest;
 }

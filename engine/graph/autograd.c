@@ -146,7 +146,6 @@ static enum mgb_status forward_differentiate(struct mgb_gradient *gradient)
 {
     struct mgb_graph *graph = gradient->graph;
     int count = graph->node_count;
-    gradient->section = MGB_SECTION_BACKWARD;
     for (int i = count - 1; i >= 0; i--) {
         struct mgb_node node = graph->nodes[i];
         if (node.section != MGB_SECTION_FORWARD)
@@ -167,6 +166,8 @@ static enum mgb_status differentiate(struct mgb_gradient *gradient)
     struct mgb_graph *graph = gradient->graph;
     needs_find(gradient);
     MGB_TRY(losses_differentiate(gradient));
+    gradient->section = MGB_SECTION_BACKWARD;
+    MGB_TRY(mgb_batch_norm_move(gradient));
     MGB_TRY(forward_differentiate(gradient));
     for (int i = 0; i < graph->variable_count; i++)
         if (graph->variables[i].info.twin >= 0)

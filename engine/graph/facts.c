@@ -14,8 +14,8 @@ static enum mgb_status plain_describe(void *context, int device, const struct mg
     for (int i = 0; i < MGB_MAX_OUTPUTS; i++)
         if (node->outputs[i] >= 0)
             out->out_bytes[i] = mgb_tensor_bytes(use->graph, node->outputs[i], use->rows);
-    if (node->kind == MGB_OP_DROPOUT && !use->training)
-        out->alias = 0;
+    if (!use->training && rules->alias_untrained > 0)
+        out->alias = rules->alias_untrained - 1;
     return MGB_OK;
 }
 

@@ -18,7 +18,7 @@ struct mgb_node_use {
     int node;
     int64_t rows;  /* > 0 */
     int threads;   /* of the device's queue; 1 on GPUs */
-    bool training; /* false: evaluation, dropout passes through */
+    bool training; /* mgb_node_trains; false: evaluation, dropout passes through */
     int in_layout[MGB_MAX_INPUTS];
     bool plain[MGB_MAX_OUTPUTS]; /* this output must be plain */
 };
@@ -27,7 +27,7 @@ struct mgb_operator_facts {
     int64_t workspace_bytes; /* needed while it runs, scratchpads and reorders included */
     int64_t out_bytes[MGB_MAX_OUTPUTS]; /* in the layout chosen */
     int out_layout[MGB_MAX_OUTPUTS];
-    int alias;    /* output 0 is a view of this input, nothing runs; -1: it is not */
+    int alias; /* output 0 is a view of this input (1 of the next, ...), nothing runs; -1: it is not */
     int in_place; /* output 0 may overwrite this input when nothing reads it later; -1: no */
 };
 

@@ -39,7 +39,9 @@ static enum mgb_status nodes_order(struct mgb_graph *graph)
             if ((int)graph->nodes[i].section == section)
                 nodes[count++] = graph->nodes[i];
     for (int i = 0; i < count; i++)
-        graph->tensors[nodes[i].outputs[0]].node = i;
+        for (int k = 0; k < nodes[i].output_count; k++)
+            if (nodes[i].outputs[k] >= 0)
+                graph->tensors[nodes[i].outputs[k]].node = i;
     memcpy(graph->nodes, nodes, (size_t)count * sizeof *nodes);
     mgb_release(nodes);
     return MGB_OK;

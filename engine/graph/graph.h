@@ -38,8 +38,10 @@ struct mgb_variable {
     struct mgb_variable_info info;
     struct mgb_init init;
     /* Tensor of its gradient; -1 when frozen or unused; twins share that of their original. Frozen
-     * after finish it stays: such a variable is not trainable and only left out of the update. */
+     * after finish it stays: such a variable is not trainable and only left out of the update. Of a
+     * state: its share in the moving value, which travels as gradients do. */
     int gradient;
+    float momentum; /* of a state: value = momentum value + (1 - momentum) sum of the shares */
 };
 
 struct mgb_loss_use { /* a declared loss or metric: its scalar tensor */
@@ -71,6 +73,9 @@ struct mgb_graph {
 const char *mgb_op_name(enum mgb_op_kind kind);
 /* The variable that tower `tower` uses where tower 0 uses `variable`. */
 int mgb_graph_variable_of(const struct mgb_graph *graph, int variable, int tower);
+/* Does `node` work as in training when the plan does? A batch norm whose layer is frozen normalises with its moving
+ * statistics, as on evaluation. */
+bool mgb_node_trains(const struct mgb_graph *graph, int node, bool training);
 /* Bytes of a tensor for `rows` rows in plain layout; rows is ignored when it is not batched. */
 int64_t mgb_tensor_bytes(const struct mgb_graph *graph, int tensor, int64_t rows);
 /* Floating point operations of a node for `rows` rows; a multiply-add counts 2. */

@@ -71,7 +71,16 @@
     X(SQUARES, "squares")           /* variables -> y: strength * sum of squares, for every row */ \
     X(SQUARES_GRAD, "squares_grad") /* v, dy -> dv */                                              \
     X(TOTAL, "total")               /* x -> sum over rows of the mean over elements */             \
-    X(TOTAL_GRAD, "total_grad")     /* x -> dx */
+    X(TOTAL_GRAD, "total_grad")     /* x -> dx */                                                  \
+    /* Normalisation. */                                                                           \
+    X(BATCH_STATS, "batch_stats")             /* x, moving mean, variance -> mean, variance */     \
+    X(BATCH_NORM, "batch_norm")               /* x, mean, variance, [gamma], [beta] -> y */        \
+    X(BATCH_NORM_SUMS, "batch_norm_sums")     /* dy, then as batch_norm -> dgamma, dbeta */        \
+    X(BATCH_NORM_GRAD, "batch_norm_grad")     /* dy, x, mean, variance, sums, ... -> dx */         \
+    X(BATCH_MOVING, "batch_moving")           /* mean, variance, ... -> their shares */            \
+    X(LAYER_NORM, "layer_norm")               /* x, [gamma], [beta] -> y, mean, rstd */            \
+    X(LAYER_NORM_GRAD_X, "layer_norm_grad_x") /* dy, x, mean, rstd, [gamma] -> dx */               \
+    X(LAYER_NORM_GRAD_W, "layer_norm_grad_w") /* dy, x, mean, rstd -> dgamma, dbeta */
 
 enum mgb_op_kind {
 #define X(op, name) MGB_OP_##op,
@@ -150,6 +159,11 @@ union mgb_attributes {
     struct {
         float weight; /* of this loss in the total; a gradient is scaled by weight / global rows */
     } loss;
+    struct { /* batch_norm, layer_norm and their gradients */
+        float epsilon;
+        enum mgb_activation activation; /* batch_norm: linear or relu, applied to y */
+        int scale, center;              /* there is a gamma, a beta */
+    } norm;
     int variable; /* READ: the variable of tower 0 */
     int input;    /* INPUT: its number */
 };

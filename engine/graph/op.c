@@ -115,7 +115,7 @@ enum mgb_status mgb_op_end(struct mgb_op_call *call, int *out, const struct mgb_
                                        .a = call->a,
                                        .inputs = call->inputs,
                                        .input_count = call->input_count};
-    struct mgb_tensor like = {.shape = *shape, .type = type, .batched = !head};
+    struct mgb_tensor like = {.shape = *shape, .type = type, .batched = !head && !call->whole};
     int node;
     MGB_TRY(mgb_graph_check_shape(mgb_op_name(call->kind), call->name, shape));
     if (mgb_tower_replaying(graph))

@@ -22,6 +22,8 @@ struct mgb_op_rules {
     void (*text)(struct mgb_text *text, const struct mgb_node *node);
     /* 1 + the input that output 0 may overwrite or is a view of; 0: none. */
     int in_place, alias;
+    /* The same outside of training: every output is a view of an input, from this one on. */
+    int alias_untrained;
 };
 
 #define X(op, name) extern const struct mgb_op_rules mgb_op_rules_##op;
@@ -37,6 +39,7 @@ struct mgb_op_call {
     union mgb_attributes a;
     int inputs[MGB_MAX_INPUTS];
     int input_count;
+    bool whole; /* its output has no batch axis */
 };
 
 /* Starts a call: the graph is open and the name is one. */
@@ -88,6 +91,10 @@ enum mgb_status mgb_gradient_simple(struct mgb_gradient *gradient,
 enum mgb_status mgb_gradient_through_activation(struct mgb_gradient *gradient, int *dz,
                                                 const struct mgb_node *node,
                                                 enum mgb_activation activation, int dy);
+
+/* batch_norm.c: the nodes that make the tower's shares of all moving statistics. First of all gradients, so that they are on
+ * their way while backward runs. */
+enum mgb_status mgb_batch_norm_move(struct mgb_gradient *gradient);
 
 /* --- shared by convolution and pooling --- */
 /* Fills in defaults (pooling: stride = size), resolves the padding and gives the output's height

@@ -86,17 +86,18 @@ int64_t mgb_graph_parameters(const struct mgb_graph *graph)
 {
     int64_t count = 0;
     for (int i = 0; i < graph->variable_count; i++)
-        if (graph->variables[i].info.twin < 0)
+        if (graph->variables[i].info.twin < 0 && !graph->variables[i].info.state)
             count += graph->variables[i].info.count;
     return count;
 }
 
-/* Losses and metrics are left out, as is usual in published figures. */
+/* Losses, metrics and the statistics of a batch are left out, as is usual in published figures. */
 double mgb_graph_forward_flops(const struct mgb_graph *graph)
 {
     double flops = 0;
     for (int i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].section == MGB_SECTION_FORWARD)
+        if (graph->nodes[i].section == MGB_SECTION_FORWARD &&
+            graph->nodes[i].kind != MGB_OP_BATCH_STATS)
             flops += mgb_node_flops(graph, &graph->nodes[i], 1);
     return flops;
 }

@@ -71,7 +71,9 @@ static void variable_add(struct mgb_text *text, const struct mgb_variable *v)
     if (v->info.device.kind == MGB_DEVICE_CPU || v->info.device.kind == MGB_DEVICE_GPU)
         mgb_text_add(text, " on /host:%d/%s:%d", v->info.device.host,
                      v->info.device.kind == MGB_DEVICE_CPU ? "cpu" : "gpu", v->info.device.index);
-    if (!v->info.trainable)
+    if (v->info.state)
+        mgb_text_add(text, " state momentum=%.9g", (double)v->momentum);
+    if (v->info.state ? v->info.frozen : !v->info.trainable)
         mgb_text_add(text, " frozen");
     if (v->info.tower >= 0)
         mgb_text_add(text, " tower=%d", v->info.tower);

@@ -128,6 +128,10 @@ enum mgb_status mgb_graph_freeze(struct mgb_graph *graph, int variable, bool fro
         return mgb_fail(MGB_INVALID, "freeze: model '%s' has no variable number %d", graph->name,
                         variable);
     struct mgb_variable *v = &graph->variables[variable];
+    if (v->info.state) {
+        v->info.frozen = frozen;
+        return MGB_OK;
+    }
     if (graph->finished && !frozen && v->gradient < 0)
         return mgb_fail(MGB_STATE,
                         "variable '%s' has no gradient (it was frozen when the model was built, or "

@@ -151,6 +151,14 @@ static void squares(union mgb_attributes *to, const union mgb_attributes *from)
     to->squares.strength = from->squares.strength;
 }
 
+static void norm(union mgb_attributes *to, const union mgb_attributes *from)
+{
+    to->norm.epsilon = from->norm.epsilon;
+    to->norm.activation = from->norm.activation;
+    to->norm.scale = from->norm.scale;
+    to->norm.center = from->norm.center;
+}
+
 static copy_function *const copies[MGB_OP_COUNT] = {
     [MGB_OP_INPUT] = nothing,
     [MGB_OP_READ] = nothing,
@@ -217,6 +225,15 @@ static copy_function *const copies[MGB_OP_COUNT] = {
     [MGB_OP_SQUARES_GRAD] = squares,
     [MGB_OP_TOTAL] = nothing,
     [MGB_OP_TOTAL_GRAD] = nothing,
+    /* normalisation */
+    [MGB_OP_BATCH_STATS] = nothing,
+    [MGB_OP_BATCH_NORM] = norm,
+    [MGB_OP_BATCH_NORM_SUMS] = norm,
+    [MGB_OP_BATCH_NORM_GRAD] = norm,
+    [MGB_OP_BATCH_MOVING] = nothing,
+    [MGB_OP_LAYER_NORM] = norm,
+    [MGB_OP_LAYER_NORM_GRAD_X] = norm,
+    [MGB_OP_LAYER_NORM_GRAD_W] = norm,
 };
 
 bool mgb_host_attributes_known(enum mgb_op_kind kind)

@@ -19,11 +19,12 @@ static void tensor_copy(struct mgb_host_tensor *to, const struct mgb_graph *grap
     to->count = mgb_shape_count(&from->shape) * (from->batched ? rows : 1);
 }
 
-/* Only where something is dropped at random. */
+/* Only where something is dropped at random, or by which statistics is normalised. */
 static bool training_matters(const struct mgb_node *node)
 {
     bool attention = node->kind == MGB_OP_ATTENTION || node->kind == MGB_OP_ATTENTION_GRAD;
-    return node->kind == MGB_OP_DROPOUT || (attention && node->a.attention.dropout > 0);
+    bool batch = node->kind == MGB_OP_BATCH_STATS || node->kind == MGB_OP_BATCH_NORM_GRAD;
+    return batch || node->kind == MGB_OP_DROPOUT || (attention && node->a.attention.dropout > 0);
 }
 
 static void use_fill(struct mgb_host_use *out, const struct mgb_node_use *use, int device)

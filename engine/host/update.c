@@ -10,7 +10,8 @@
 struct update_work {
     const struct mgb_optimizer *optimizer;
     struct mgb_update_item item;
-    float lr, clip; /* lr: adam's bias correction included; clip: 1 without clipping */
+    const float *momentum; /* of states */
+    float lr, clip;        /* lr: adam's bias correction included; clip: 1 without clipping */
 };
 
 MGB_SIMD static void sgd_plain(struct mgb_update_item item, float lr, float clip)
@@ -92,6 +93,13 @@ MGB_SIMD static void adam(struct mgb_update_item item, float lr, float clip,
     }
 }
 
+MGB_SIMD static void states_move(struct mgb_update_item item, float momentum)
+{
+    MGB_EACH
+    for (int64_t i = 0; i < item.count; i++)
+        item.weight[i] = momentum * item.weight[i] + (1.0f - momentum) * item.gradient[i];
+}
+
 static void update_range(void *context, long long begin, long long end)
 {
     struct update_work *work = context;
@@ -103,6 +111,10 @@ static void update_range(void *context, long long begin, long long end)
         if (item.slots[k])
             item.slots[k] += begin;
     item.count = end - begin;
+    if (work->momentum) {
+        states_move(item, *work->momentum);
+        return;
+    }
     switch (o->kind) {
     case MGB_SGD:
         if (o->momentum == 0)
@@ -130,7 +142,8 @@ static void update_range(void *context, long long begin, long long end)
 void mgb_cpu_update(const struct mgb_update *update)
 {
     const struct mgb_optimizer *o = update->optimizer;
-    struct update_work work = {.optimizer = o, .lr = update->values->lr};
+    struct update_work work = {
+        .optimizer = o, .momentum = update->momentum, .lr = update->values->lr};
     if (o->kind == MGB_ADAM) {
         double t = (double)(update->values->updates + 1);
         double correction = sqrt(1.0 - pow((double)o->beta2, t)) / (1.0 - pow((double)o->beta1, t));

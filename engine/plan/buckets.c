@@ -30,11 +30,13 @@ static int bucket_choose(struct mgb_planner *planner, struct ready ready)
     const struct mgb_effective *placement = planner->placement;
     const struct mgb_variable_info *info = &planner->graph->variables[ready.variable].info;
     struct mgb_bucket like = {.scope = mgb_plan_scope(planner, ready.variable),
+                              .states = mgb_plan_moves(planner, ready.variable),
                               .sum = planner->mirrored ? -1 : placement->sum[ready.variable],
                               .update = planner->mirrored ? -1 : placement->update[ready.variable]};
     for (int k = planner->buckets.count - 1; k >= 0; k--) {
         const struct mgb_bucket *bucket = &planner->buckets.at[k];
-        if (bucket->scope != like.scope || bucket->sum != like.sum || bucket->update != like.update)
+        if (bucket->scope != like.scope || bucket->sum != like.sum ||
+            bucket->update != like.update || bucket->states != like.states)
             continue;
         if (mgb_plan_align(bucket->bytes) + info->bytes <= bucket_limit(planner))
             return k;
@@ -120,7 +122,7 @@ enum mgb_status mgb_plan_buckets(struct mgb_planner *planner)
     for (int v = 0; v < graph->variable_count; v++) {
         planner->bucket_of[v] = -1;
         if ((planner->training || planner->plan->stale) && planner->bundle_of[v] >= 0 &&
-            mgb_plan_trains(planner, v))
+            mgb_plan_changes(planner, v))
             list[count++] = (struct ready){graph->tensors[graph->variables[v].gradient].node, v};
     }
     if (count > 0)

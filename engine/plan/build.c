@@ -145,6 +145,17 @@ bool mgb_plan_trains(const struct mgb_planner *planner, int variable)
     return v->info.trainable && v->gradient >= 0;
 }
 
+bool mgb_plan_moves(const struct mgb_planner *planner, int variable)
+{
+    const struct mgb_variable *v = &planner->graph->variables[variable];
+    return v->info.state && !v->info.frozen && v->gradient >= 0;
+}
+
+bool mgb_plan_changes(const struct mgb_planner *planner, int variable)
+{
+    return mgb_plan_trains(planner, variable) || mgb_plan_moves(planner, variable);
+}
+
 int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage,
                       int variable)
 {

@@ -40,6 +40,8 @@ int mgb_plan_device(const struct mgb_planner *planner, int class, int place);
 
 bool mgb_plan_trains(const struct mgb_planner *planner,
                      int variable); /* has a gradient and is updated */
+bool mgb_plan_moves(const struct mgb_planner *planner, int variable);   /* a state that moves */
+bool mgb_plan_changes(const struct mgb_planner *planner, int variable); /* one of both */
 /* The variable of tower 0's build that `stage` uses under the name of `variable`. */
 int mgb_plan_variable(const struct mgb_planner *planner, const struct mgb_stage *stage,
                       int variable);

@@ -6,8 +6,10 @@
 
 static bool clips(const struct mgb_planner *planner)
 {
-    return planner->training && planner->request->optimizer.clip_norm > 0 &&
-           planner->member_count > 0;
+    bool trains = false;
+    for (int k = 0; k < planner->buckets.count; k++)
+        trains = trains || !planner->buckets.at[k].states;
+    return planner->training && planner->request->optimizer.clip_norm > 0 && trains;
 }
 
 /* NORM over the gradients that are updated at `device` (-1: all, by `stage`); returns the buffer, number its parts. */
@@ -45,7 +47,7 @@ static void factor_read(struct mgb_planner *planner, const int *norms, const int
 {
     struct mgb_operand run = mgb_plan_nowhere();
     for (int v = 0; v < planner->graph->variable_count; v++) {
-        if (planner->bucket_of[v] < 0)
+        if (planner->bucket_of[v] < 0 || planner->buckets.at[planner->bucket_of[v]].states)
             continue;
         int buffer = norms[planner->placement->update[v]];
         if (run.buffer == buffer && run.offset + run.bytes == (int64_t)place[v] * 4) {

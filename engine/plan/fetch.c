@@ -65,7 +65,7 @@ enum mgb_status mgb_plan_stage(struct mgb_planner *planner)
 {
     for (int b = 0; planner->training && planner->plan->staged && b < planner->bundles.count; b++) {
         const struct mgb_bundle *bundle = &planner->bundles.at[b];
-        if (!bundle->staged || !mgb_plan_trains(planner, bundle->first))
+        if (!bundle->staged || !mgb_plan_changes(planner, bundle->first))
             continue;
         const char *name =
             mgb_plan_name(planner, "stage %s", planner->graph->variables[bundle->first].info.name);

@@ -20,7 +20,7 @@ static bool bundle_takes(const struct mgb_planner *planner, const struct mgb_bun
     int first = bundle->first;
     if (bundle->first + bundle->count != variable ||
         bundle->bytes + mgb_plan_align(v->info.bytes) > MGB_BUNDLE_BYTES ||
-        mgb_plan_trains(planner, variable) != mgb_plan_trains(planner, first))
+        mgb_plan_changes(planner, variable) != mgb_plan_changes(planner, first))
         return false;
     if (planner->mirrored)
         return true;
@@ -75,11 +75,20 @@ static void weights_store(struct mgb_planner *planner, struct mgb_bundle *bundle
                                                   MGB_MEMORY_WEIGHTS, bundle->bytes);
 }
 
+static bool bundle_trains(const struct mgb_planner *planner, const struct mgb_bundle *bundle)
+{
+    bool trains = false;
+    for (int v = bundle->first; v < bundle->first + bundle->count; v++)
+        trains = trains || mgb_plan_trains(planner, v);
+    return trains;
+}
+
+/* States that lie between weights have room that nobody uses: a few numbers, and fewer bundles travel. */
 static void slots_store(struct mgb_planner *planner, struct mgb_bundle *bundle, int number)
 {
     size_t count = (size_t)(planner->owners * planner->slot_count);
     bundle->slots = mgb_plan_alloc(planner, count, sizeof *bundle->slots);
-    if (!bundle->slots || !mgb_plan_trains(planner, bundle->first))
+    if (!bundle->slots || !bundle_trains(planner, bundle))
         return;
     for (int s = 0; s < planner->slot_count; s++) {
         const char *slot = mgb_optimizer_slot_name(&planner->request->optimizer, s);

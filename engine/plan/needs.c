@@ -24,7 +24,7 @@ static void runs_mark(struct mgb_planner *planner)
         planner->answers[graph->tensors[graph->metrics[i].tensor].node] = true;
     needs_close(graph, planner->answers);
     for (int v = 0; planner->training && v < graph->variable_count; v++)
-        if (mgb_plan_trains(planner, v))
+        if (mgb_plan_changes(planner, v))
             planner->runs[graph->tensors[graph->variables[v].gradient].node] = true;
     for (int n = 0; n < graph->node_count; n++)
         planner->runs[n] |= planner->answers[n] || graph->nodes[n].section == MGB_SECTION_FORWARD;

@@ -72,11 +72,12 @@ static struct mgb_operand output_fixed(const struct placing *p, int tensor)
 static void use_fill(struct placing *p, int node)
 {
     const struct mgb_planner *planner = p->planner;
-    p->use = (struct mgb_node_use){.graph = planner->graph,
-                                   .node = node,
-                                   .rows = p->stage->rows,
-                                   .threads = threads_of(planner, p->stage->device),
-                                   .training = planner->training};
+    p->use =
+        (struct mgb_node_use){.graph = planner->graph,
+                              .node = node,
+                              .rows = p->stage->rows,
+                              .threads = threads_of(planner, p->stage->device),
+                              .training = mgb_node_trains(planner->graph, node, planner->training)};
     for (int i = 0; i < p->node->input_count && i < MGB_MAX_INPUTS; i++)
         p->use.in_layout[i] = p->stage->tensors[p->node->inputs[i]].layout;
     for (int o = 0; o < p->node->output_count && o < MGB_MAX_OUTPUTS; o++) {
@@ -136,9 +137,23 @@ static void output_place(struct placing *p, int o)
     p->outputs[o] = at;
 }
 
+/* The stage's rows among those of all towers that move the same statistics. */
+static float moving_share(const struct placing *p)
+{
+    const struct mgb_planner *planner = p->planner;
+    int variable = gradient_find(p, p->node->outputs[0], 0), rows = 0;
+    bool alone = variable < 0 || planner->placement->strategy == MGB_INDEPENDENT;
+    for (int c = 0; !alone && c < planner->plan->class_count; c++)
+        if (mgb_plan_concerns(planner, &planner->stages[c], mgb_plan_scope(planner, variable)))
+            rows += planner->stages[c].rows * planner->plan->classes[c].tower_count;
+    return alone ? 1.0f : (float)p->stage->rows / (float)rows;
+}
+
 static float node_scale(const struct placing *p)
 {
     const struct mgb_node *node = p->node;
+    if (node->kind == MGB_OP_BATCH_MOVING)
+        return moving_share(p);
     if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD &&
         node->kind != MGB_OP_BCE_GRAD && node->kind != MGB_OP_TOTAL_GRAD)
         return 1;
@@ -201,18 +216,19 @@ static void gradients_spread(struct placing *p, int node, int tensor)
     }
 }
 
-/* Output 0 is a view of an input: nothing runs, unless it has a place of its own. */
-static void view_place(struct placing *p, int node)
+/* Output `o` is a view of an input: nothing runs, unless it has a place of its own. */
+static void view_place(struct placing *p, int node, int o)
 {
-    int tensor = p->node->outputs[0];
+    int tensor = p->node->outputs[o], input = p->facts.alias + o;
+    if (tensor < 0 || input >= p->node->input_count)
+        return;
     struct mgb_operand fixed = output_fixed(p, tensor);
-    struct mgb_operand at = p->stage->tensors[p->node->inputs[p->facts.alias]];
-    at.layout = p->facts.out_layout[0];
+    struct mgb_operand at = p->stage->tensors[p->node->inputs[input]];
+    at.layout = p->facts.out_layout[o];
     if (fixed.buffer >= 0)
         fixed_copy(p, node, fixed, at);
     mgb_plan_seat(p->planner, p->stage, tensor, fixed.buffer >= 0 ? fixed : at);
     gradients_spread(p, node, tensor);
-    inputs_read(p);
 }
 
 enum mgb_status mgb_plan_node(struct mgb_planner *planner, struct mgb_stage *stage, int node)
@@ -224,7 +240,9 @@ enum mgb_status mgb_plan_node(struct mgb_planner *planner, struct mgb_stage *sta
     use_fill(&p, node);
     MGB_TRY(planner->facts.describe(planner->facts.context, stage->device, &p.use, &p.facts));
     if (p.facts.alias >= 0) {
-        view_place(&p, node);
+        for (int o = 0; o < p.node->output_count; o++)
+            view_place(&p, node, o);
+        inputs_read(&p);
         return MGB_OK;
     }
     inputs_read(&p);

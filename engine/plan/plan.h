@@ -50,6 +50,7 @@ struct mgb_bucket {
     int ready;        /* the node after which it is complete */
     int first, count; /* into members */
     int64_t bytes;
+    bool states;      /* holds shares of moving statistics: always f32, no optimizer */
     bool moved, done; /* copies to `sum` are issued; the sum is */
     int copy;         /* the newest of those copies; -1: none was needed */
     int *buffers;     /* by class; -1: that class has none */
@@ -99,7 +100,7 @@ struct mgb_planner {
     bool *joined, *returned; /* by tensor: crosses to the head, comes back from it */
     int *bundle_of;          /* by variable; -1 for none */
     int64_t *bundle_offset;  /* by variable */
-    int *bucket_of;          /* by variable; -1: not trained */
+    int *bucket_of;          /* by variable; -1: nothing changes it */
     int64_t *bucket_offset;
     int *members; /* variables in bucket order */
     mgb_vector(struct mgb_bundle) bundles;

@@ -20,6 +20,8 @@ int mgb_plan_access(const struct mgb_task *task, int index, int slot_count)
     case MGB_TASK_ALLREDUCE:
         return MGB_READS | MGB_WRITES;
     case MGB_TASK_UPDATE:
+        if (task->states)
+            return index % 2 == 1 ? MGB_READS : MGB_READS | MGB_WRITES;
         if (index % group == 1 || index == task->operand_count / group * group)
             return MGB_READS;
         return MGB_READS | MGB_WRITES;

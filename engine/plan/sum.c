@@ -35,6 +35,7 @@ static void bucket_allreduce(struct mgb_planner *planner, struct mgb_bucket *buc
         task->queue = MGB_QUEUE_COPY;
         task->from = MGB_SELF;
         task->collective = planner->plan->collective_count;
+        task->states = bucket->states;
         task->bytes = at.bytes;
         mgb_plan_add_operand(planner, at);
         backward_await(planner, c, index);

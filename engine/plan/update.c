@@ -8,20 +8,24 @@
 bool mgb_plan_updates(const struct mgb_planner *planner, int variable, int device)
 {
     int bucket = planner->bucket_of[variable];
-    return bucket >= 0 && planner->buckets.at[bucket].update == device;
+    return bucket >= 0 && planner->buckets.at[bucket].update == device &&
+           !planner->buckets.at[bucket].states;
 }
 
 bool mgb_plan_updates_here(const struct mgb_planner *planner, int device)
 {
     for (int k = 0; k < planner->buckets.count; k++)
-        if (planner->buckets.at[k].update == device)
+        if (planner->buckets.at[k].update == device && !planner->buckets.at[k].states)
             return true;
     return false;
 }
 
 bool mgb_plan_class_updates(const struct mgb_planner *planner, const struct mgb_stage *stage)
 {
-    return planner->buckets.count > 0 && planner->buckets.at[0].buffers[stage->class] >= 0;
+    for (int k = 0; k < planner->buckets.count; k++)
+        if (!planner->buckets.at[k].states)
+            return planner->buckets.at[k].buffers[stage->class] >= 0;
+    return false;
 }
 
 struct mgb_operand mgb_plan_gradient(const struct mgb_planner *planner,
@@ -49,7 +53,7 @@ static void variable_update(struct mgb_planner *planner, const struct mgb_stage 
         planner,
         mgb_plan_part(bundle->work >= 0 ? bundle->work : bundle->buffers[owner], offset, bytes));
     mgb_plan_add_operand(planner, mgb_plan_gradient(planner, stage, variable));
-    for (int s = 0; s < planner->slot_count; s++)
+    for (int s = 0; s < planner->slot_count && mgb_plan_trains(planner, variable); s++)
         mgb_plan_add_operand(
             planner, mgb_plan_part(bundle->slots[s * planner->owners + owner], offset, bytes));
 }
@@ -70,7 +74,7 @@ static int update_add(struct mgb_planner *planner, const struct mgb_stage *stage
 
 static void bundle_visit(struct mgb_planner *planner, struct mgb_bundle *bundle, bool back)
 {
-    if (bundle->home == bundle->update || !mgb_plan_trains(planner, bundle->first))
+    if (bundle->home == bundle->update || !mgb_plan_changes(planner, bundle->first))
         return;
     const char *first = planner->graph->variables[bundle->first].info.name;
     if (!back)
@@ -90,6 +94,44 @@ static void commit_await(struct mgb_planner *planner, int task)
         mgb_plan_add_wait(planner, task, planner->commits.at[i].task, planner->commits.at[i].tower);
 }
 
+/* Does `variable` move at `device`, or in the class? */
+static bool moves_here(const struct mgb_planner *planner, const struct mgb_stage *stage, int device,
+                       int variable)
+{
+    int bucket = planner->bucket_of[variable];
+    return bucket >= 0 && planner->buckets.at[bucket].states &&
+           planner->buckets.at[bucket].update == device &&
+           (!stage || planner->buckets.at[bucket].buffers[stage->class] >= 0);
+}
+
+/* Moving statistics: a task for each momentum, which is as a rule one. `last`: the collective to wait for; -1. */
+static void states_move(struct mgb_planner *planner, const struct mgb_stage *stage, int device,
+                        int last)
+{
+    const struct mgb_variable *variables = planner->graph->variables;
+    int count = planner->graph->variable_count;
+    for (int first = 0; first < count && !planner->failed; first++) {
+        bool begun = !moves_here(planner, stage, device, first);
+        for (int v = 0; v < first && !begun; v++)
+            begun = moves_here(planner, stage, device, v) &&
+                    variables[v].momentum == variables[first].momentum;
+        if (begun)
+            continue;
+        int task = mgb_plan_add_task(planner, MGB_TASK_UPDATE, MGB_PHASE_UPDATE,
+                                     stage ? stage->class : MGB_ROOT, stage ? MGB_SELF : device,
+                                     "move statistics");
+        planner->tasks.at[task].states = true;
+        planner->tasks.at[task].scale = variables[first].momentum;
+        for (int v = first; v < count; v++)
+            if (moves_here(planner, stage, device, v) &&
+                variables[v].momentum == variables[first].momentum)
+                variable_update(planner, stage, v);
+        commit_await(planner, task);
+        if (last >= 0)
+            mgb_plan_add_wait(planner, task, last, MGB_OWN);
+    }
+}
+
 static void root_update(struct mgb_planner *planner)
 {
     for (int b = 0; b < planner->bundles.count; b++)
@@ -97,9 +139,11 @@ static void root_update(struct mgb_planner *planner)
     if (planner->root.last >= 0 &&
         !mgb_vector_push(&planner->commits, ((struct mgb_wait){planner->root.last, MGB_OWN})))
         planner->failed = true;
-    for (int d = 0; d < planner->plan->topology->device_count; d++)
+    for (int d = 0; d < planner->plan->topology->device_count; d++) {
         if (mgb_plan_updates_here(planner, d))
             commit_await(planner, update_add(planner, NULL, d));
+        states_move(planner, NULL, d, -1);
+    }
     for (int b = 0; b < planner->bundles.count; b++)
         bundle_visit(planner, &planner->bundles.at[b], true);
 }
@@ -135,9 +179,10 @@ static void mirrors_update(struct mgb_planner *planner)
 {
     independents_meet(planner);
     for (int c = 0; c < planner->plan->class_count; c++) {
+        int last = planner->plan->stale ? -1 : collective_last(planner, c);
+        states_move(planner, &planner->stages[c], -1, last);
         if (!mgb_plan_class_updates(planner, &planner->stages[c]))
             continue;
-        int last = planner->plan->stale ? -1 : collective_last(planner, c);
         int task = update_add(planner, &planner->stages[c], -1);
         commit_await(planner, task);
         if (last >= 0)

@@ -4,7 +4,7 @@
 
 #include "engine/plan/plan.h"
 
-/* Is `variable` trained and updated at `device` (-1: on every tower, mirrored)? */
+/* Is `variable` trained by the optimizer, and updated at `device` (-1: on every tower, mirrored)? */
 bool mgb_plan_updates(const struct mgb_planner *planner, int variable, int device);
 bool mgb_plan_updates_here(const struct mgb_planner *planner, int device);
 /* Mirrored: does every tower of the class have gradients to apply? */

@@ -61,6 +61,8 @@ static int operand_use(const struct mgb_plan *plan, const struct mgb_task *task,
     case MGB_TASK_FILL:
         return 2;
     case MGB_TASK_UPDATE: /* weight, gradient, slots; a factor may follow the last */
+        if (task->states)
+            return k % 2 == 1 ? 1 : 3;
         return k % item == 1 || (k % item == 0 && k + item > task->operand_count) ? 1 : 3;
     }
     return 3;

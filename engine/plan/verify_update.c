@@ -31,7 +31,7 @@ static enum mgb_status range_add(struct updates *u, const struct mgb_verify_acce
 static enum mgb_status ranges_collect(struct updates *u)
 {
     const struct mgb_verifier *v = u->v;
-    int group = 1 + mgb_optimizer_slots(&v->plan->optimizer), place = 0, flat = -1;
+    int slots = mgb_optimizer_slots(&v->plan->optimizer), place = 0, flat = -1;
     for (int i = 0; i < v->accesses.count; i++) {
         const struct mgb_verify_access *a = &v->accesses.at[i];
         const struct mgb_task *task = &v->plan->tasks[v->flats[a->flat].task];
@@ -39,7 +39,7 @@ static enum mgb_status ranges_collect(struct updates *u)
             continue;
         place = a->flat == flat ? place + 1 : 0;
         flat = a->flat;
-        if (task->kind == MGB_TASK_UPDATE && place % group == 0)
+        if (task->kind == MGB_TASK_UPDATE && place % (task->states ? 1 : 1 + slots) == 0)
             MGB_TRY(range_add(u, a, NULL));
         if (task->kind == MGB_TASK_COPY && i > 0)
             MGB_TRY(range_add(u, a, a - 1));
@@ -81,7 +81,7 @@ static bool variable_trains(const struct mgb_plan *plan, const struct mgb_storag
     bool mirrored = plan->strategy == MGB_ALLREDUCE || plan->strategy == MGB_INDEPENDENT;
     if (mirrored && v->info.twin >= 0)
         v = &plan->graph->variables[v->info.twin];
-    return v->info.trainable && v->gradient >= 0;
+    return (v->info.state ? !v->info.frozen : v->info.trainable) && v->gradient >= 0;
 }
 
 /* Towers without rows train nothing by themselves; the variable of such a tower alone has no gradient. */

@@ -10,6 +10,12 @@ static void operands_cast(struct mgb_planner *planner, int class, int place, str
     mgb_plan_add_operand(planner, from);
 }
 
+/* Shares of moving statistics travel as they are: they are no gradients, whose noise the rounding would hide in. */
+static bool bucket_narrows(const struct mgb_planner *planner, const struct mgb_bucket *bucket)
+{
+    return planner->plan->wire_type != MGB_WIRE_F32 && !bucket->states;
+}
+
 static void cast_add(struct mgb_planner *planner, int class, int place, int to, int from,
                      const char *name)
 {
@@ -19,7 +25,7 @@ static void cast_add(struct mgb_planner *planner, int class, int place, int to, 
 
 int mgb_plan_narrow(struct mgb_planner *planner, struct mgb_bucket *bucket, int class, int number)
 {
-    if (planner->plan->wire_type == MGB_WIRE_F32)
+    if (!bucket_narrows(planner, bucket))
         return bucket->buffers[class];
     const char *name = mgb_plan_name(planner, "narrow gradients %d", number);
     int wire = mgb_plan_add_buffer(planner, name, class, MGB_SELF, MGB_MEMORY_GRADIENTS,
@@ -31,7 +37,7 @@ int mgb_plan_narrow(struct mgb_planner *planner, struct mgb_bucket *bucket, int 
 
 void mgb_plan_widen(struct mgb_planner *planner, struct mgb_bucket *bucket, int class, int number)
 {
-    if (planner->plan->wire_type == MGB_WIRE_F32 || bucket->buffers[class] < 0)
+    if (!bucket_narrows(planner, bucket) || bucket->buffers[class] < 0)
         return;
     int from = bucket->wires[class];
     if (from < 0) {
@@ -48,7 +54,7 @@ void mgb_plan_widen(struct mgb_planner *planner, struct mgb_bucket *bucket, int 
 struct mgb_operand mgb_plan_narrow_sum(struct mgb_planner *planner, const struct mgb_bucket *bucket,
                                        int number)
 {
-    if (planner->plan->wire_type == MGB_WIRE_F32)
+    if (!bucket_narrows(planner, bucket))
         return bucket->total;
     const char *name = mgb_plan_name(planner, "narrow sum %d", number);
     int wire = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->sum, MGB_MEMORY_MERGE,
@@ -60,7 +66,7 @@ struct mgb_operand mgb_plan_narrow_sum(struct mgb_planner *planner, const struct
 
 void mgb_plan_widen_sum(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
 {
-    if (planner->plan->wire_type == MGB_WIRE_F32)
+    if (!bucket_narrows(planner, bucket))
         return;
     const char *name = mgb_plan_name(planner, "widen sum %d", number);
     int wide = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->update, MGB_MEMORY_GRADIENTS,
@@ -72,7 +78,7 @@ void mgb_plan_widen_sum(struct mgb_planner *planner, struct mgb_bucket *bucket, 
 
 void mgb_plan_round_sum(struct mgb_planner *planner, const struct mgb_bucket *bucket, int number)
 {
-    if (planner->plan->wire_type != MGB_WIRE_F32 && bucket->total.tower == MGB_OWN)
+    if (bucket_narrows(planner, bucket) && bucket->total.tower == MGB_OWN)
         operands_cast(planner, MGB_ROOT, bucket->sum, bucket->total, bucket->total,
                       mgb_plan_name(planner, "round sum %d", number));
 }

@@ -231,7 +231,11 @@ static void optimizer_check(const struct rig *rig, int device, struct mgb_queue 
     struct mgb_step_values values[3];
     for (int step = 0; step < 3; step++) {
         values[step] = (struct mgb_step_values){.step = step, .lr = o->lr, .updates = step};
-        struct mgb_update update = {o, items, 2, base->clip, &values[step]};
+        struct mgb_update update = {.optimizer = o,
+                                    .items = items,
+                                    .item_count = 2,
+                                    .clip = base->clip,
+                                    .values = &values[step]};
         assert_ok(b->update(queue, &update));
         assert_ok(b->drain(rig->context, DRAIN_NS));
     }

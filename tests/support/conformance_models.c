@@ -3,6 +3,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/conformance_attention.h"
+#include "tests/support/conformance_norm.h"
 #include "tests/support/conformance_sequence.h"
 #include "tests/support/conformance_math.h"
 #include "tests/support/model.h"
@@ -197,6 +198,8 @@ const struct conformance_model conformance_models[] = {
     {"reductions", conformance_reductions},
     {"cuts", conformance_cuts},
     {"penalty", conformance_penalty},
+    {"batch_norm", conformance_batch_norm},
+    {"layer_norm", conformance_layer_norm},
 };
 /* clang-format on */
 const int conformance_model_count = sizeof conformance_models / sizeof *conformance_models;

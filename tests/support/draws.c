@@ -1,6 +1,7 @@
 #include "tests/support/draws.h"
 
 #include "engine/base/random.h"
+#include "engine/graph/graph.h"
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 #include "tests/support/random_model.h"
@@ -55,6 +56,14 @@ struct mgb_graph *draw_model(int number)
         assert_ok(random_model_make(&graph, (uint64_t)number));
         return graph;
     }
+}
+
+bool draw_sees_towers(const struct mgb_graph *graph)
+{
+    for (int i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].kind == MGB_OP_BATCH_STATS)
+            return true;
+    return false;
 }
 
 /* One of "", /cpu:0, the first, the last GPU, or spread where that is possible. */

@@ -105,6 +105,46 @@ int model_max_pool2d(struct mgb_graph *graph, int x, int size)
     return out;
 }
 
+static int channel_value(struct mgb_graph *graph, const char *name, int64_t channels, float value)
+{
+    struct mgb_init init = {.kind = MGB_CONSTANT, .value = value};
+    int made = -1, tensor = -1;
+    assert_ok(mgb_graph_variable(graph, &made, name, SHAPE(1, channels), &init));
+    assert_ok(mgb_graph_read(graph, &tensor, made));
+    return tensor;
+}
+
+int model_batch_norm(struct mgb_graph *graph, const char *name, int x,
+                     enum mgb_activation activation)
+{
+    const struct mgb_shape *shape = mgb_tensor_shape(graph, x);
+    int64_t channels = shape->dim[shape->rank - 1];
+    struct mgb_batch_norm_options options = {
+        .momentum = 0.99f, .epsilon = 1e-3f, .activation = activation};
+    int out = -1;
+    assert_ok(mgb_graph_begin_scope(graph, name));
+    options.gamma = channel_value(graph, "gamma", channels, 1);
+    options.beta = channel_value(graph, "beta", channels, 0);
+    options.moving_mean = channel_value(graph, "moving_mean", channels, 0);
+    options.moving_variance = channel_value(graph, "moving_variance", channels, 1);
+    mgb_graph_end_scope(graph);
+    assert_ok(mgb_op_batch_norm(graph, &out, name, x, &options));
+    return out;
+}
+
+int model_layer_norm(struct mgb_graph *graph, const char *name, int x)
+{
+    const struct mgb_shape *shape = mgb_tensor_shape(graph, x);
+    int64_t channels = shape->dim[shape->rank - 1];
+    int out = -1;
+    assert_ok(mgb_graph_begin_scope(graph, name));
+    int gamma = channel_value(graph, "gamma", channels, 1);
+    int beta = channel_value(graph, "beta", channels, 0);
+    mgb_graph_end_scope(graph);
+    assert_ok(mgb_op_layer_norm(graph, &out, name, x, gamma, beta, 1e-3f));
+    return out;
+}
+
 int model_flatten(struct mgb_graph *graph, int x)
 {
     int out = -1;

@@ -27,6 +27,10 @@ struct mgb_window model_window(int size, int stride, enum mgb_padding padding);
 int model_conv2d(struct mgb_graph *graph, const char *name, int x, int filters,
                  const struct mgb_window *window, enum mgb_activation activation);
 int model_max_pool2d(struct mgb_graph *graph, int x, int size);
+/* Batch norm over the last axis with its four variables, Keras defaults; layer norm with gamma and beta. */
+int model_batch_norm(struct mgb_graph *graph, const char *name, int x,
+                     enum mgb_activation activation);
+int model_layer_norm(struct mgb_graph *graph, const char *name, int x);
 int model_flatten(struct mgb_graph *graph, int x);
 int model_dropout(struct mgb_graph *graph, int x, float rate);
 

@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "tests/support/reference_attention.h"
 #include "tests/support/reference_sequence.h"
+#include "tests/support/reference_norm.h"
 
 #include "engine/backend/dropout.h"
 #include <math.h>
@@ -406,6 +407,16 @@ void reference_node(struct reference *r, const struct mgb_node *node)
     case MGB_OP_TOTAL:
     case MGB_OP_TOTAL_GRAD:
         reference_math(r, node);
+        break;
+    case MGB_OP_BATCH_STATS:
+    case MGB_OP_BATCH_NORM:
+    case MGB_OP_BATCH_NORM_SUMS:
+    case MGB_OP_BATCH_NORM_GRAD:
+    case MGB_OP_BATCH_MOVING:
+    case MGB_OP_LAYER_NORM:
+    case MGB_OP_LAYER_NORM_GRAD_X:
+    case MGB_OP_LAYER_NORM_GRAD_W:
+        reference_norm(r, node, o.in, o.out);
         break;
     case MGB_OP_ACTIVATION:
     case MGB_OP_ACTIVATION_GRAD:

@@ -149,12 +149,13 @@ static enum mgb_status node_describe(struct session *s, int index)
         out->offset = bytes_take(s, out->bytes);
         return MGB_OK;
     }
-    struct mgb_kernel_request request = {.device = s->play->device,
-                                         .use = {.graph = graph,
-                                                 .node = index,
-                                                 .rows = s->reference->rows,
-                                                 .threads = s->play->threads,
-                                                 .training = s->reference->training}};
+    struct mgb_kernel_request request = {
+        .device = s->play->device,
+        .use = {.graph = graph,
+                .node = index,
+                .rows = s->reference->rows,
+                .threads = s->play->threads,
+                .training = mgb_node_trains(graph, index, s->reference->training)}};
     for (int i = 0; i < node->input_count; i++)
         request.use.in_layout[i] = s->tensors[node->inputs[i]].layout;
     for (int i = 0; i < node->output_count; i++)

@@ -47,4 +47,5 @@ static void dropout_text(struct mgb_text *text, const struct mgb_node *node)
 const struct mgb_op_rules mgb_op_rules_DROPOUT = {.differentiate = dropout_differentiate,
                                                   .flops = dropout_flops,
                                                   .text = dropout_text,
-                                                  .in_place = 1 + 0};
+                                                  .in_place = 1 + 0,
+                                                  .alias_untrained = 1 + 0};

@@ -19,6 +19,10 @@ extern const struct mgb_host_op mgb_host_arithmetic, mgb_host_sum_to, mgb_host_e
     mgb_host_reduce_grad;
 extern const struct mgb_host_op mgb_host_bce, mgb_host_bce_grad, mgb_host_squares,
     mgb_host_squares_grad, mgb_host_total, mgb_host_total_grad;
+extern const struct mgb_host_op mgb_host_batch_stats, mgb_host_batch_norm, mgb_host_batch_norm_sums,
+    mgb_host_batch_norm_grad, mgb_host_batch_moving;
+extern const struct mgb_host_op mgb_host_layer_norm, mgb_host_layer_norm_grad_x,
+    mgb_host_layer_norm_grad_w;
 extern const struct mgb_host_op mgb_host_softmax_xent, mgb_host_softmax_xent_grad;
 extern const struct mgb_host_op mgb_host_mse, mgb_host_mse_grad, mgb_host_accuracy;
 extern const struct mgb_host_op mgb_host_attention, mgb_host_attention_grad, mgb_host_matmul,

@@ -120,13 +120,15 @@ struct mgb_variable_info {
     int64_t count, bytes;
     struct mgb_device_name device; /* from the model's device scope, or unset */
     bool trainable;
-    int tower; /* -1: one variable for all towers; else only this tower uses it */
+    bool state;  /* moving statistics: never trainable, moved by each step unless frozen */
+    bool frozen; /* of a state: its layer is frozen */
+    int tower;   /* -1: one variable for all towers; else only this tower uses it */
     int twin; /* for a copy made by tower > 0: the variable of tower 0 in whose place it stands; else -1 */
 };
 int mgb_graph_variable_count(const struct mgb_graph *graph);
 struct mgb_variable_info mgb_graph_variable_at(const struct mgb_graph *graph, int variable);
 
-int64_t mgb_graph_parameters(const struct mgb_graph *graph);   /* elements, twins not counted */
+int64_t mgb_graph_parameters(const struct mgb_graph *graph);   /* elements; no twins, no states */
 double mgb_graph_forward_flops(const struct mgb_graph *graph); /* an example; a multiply-add is 2 */
 uint64_t mgb_graph_digest(const struct mgb_graph *graph);
 /* Stable text form, one operator a line; caller frees with mgb_text_free. */

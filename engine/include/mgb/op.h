@@ -80,6 +80,17 @@ enum mgb_status mgb_op_pad(struct mgb_graph *graph, int *out, const char *name, 
 /* `count` positions from `begin` on (negative: from the end); count -1: the rest. */
 enum mgb_status mgb_op_slice(struct mgb_graph *graph, int *out, const char *name, int x, int axis,
                              int64_t begin, int64_t count);
+/* Normalisation. gamma, beta and the moving statistics are tensors that read a variable of shape [channels]; gamma and
+ * beta may be -1. The moving ones become states: no optimizer touches them, every step moves them. */
+struct mgb_batch_norm_options {
+    int gamma, beta, moving_mean, moving_variance;
+    float momentum, epsilon;
+    enum mgb_activation activation; /* linear or relu */
+};
+enum mgb_status mgb_op_batch_norm(struct mgb_graph *graph, int *out, const char *name, int x,
+                                  const struct mgb_batch_norm_options *options);
+enum mgb_status mgb_op_layer_norm(struct mgb_graph *graph, int *out, const char *name, int x,
+                                  int gamma, int beta, float epsilon);
 /* Losses and metrics: `out` is a scalar, the sum over the rows it was given; engine code divides by the rows. */
 enum mgb_status mgb_op_softmax_cross_entropy(struct mgb_graph *graph, int *out, const char *name,
                                              int logits, int label);

@@ -72,10 +72,11 @@ struct mgb_task {
     int device; /* topology index or MGB_SELF: whose compute queue, or destination of the copy */
     enum mgb_queue_kind queue;
     int from; /* MGB_QUEUE_COPY: source device or MGB_SELF; the queue is the link from->device; else -1 */
-    int node;       /* MGB_TASK_COMPUTE, else -1 */
-    int rows;       /* of the batch it works on; 0 when it has nothing to do with the batch */
-    float scale;    /* gradient of a loss: loss weight / global rows; else 1 */
-    int collective; /* MGB_TASK_ALLREDUCE; else -1 */
+    int node;    /* MGB_TASK_COMPUTE, else -1 */
+    int rows;    /* of the batch it works on; 0 when it has nothing to do with the batch */
+    float scale; /* of losses' gradients; of a moving share: rows / all rows; of states: momentum */
+    bool states; /* update of moving statistics: value, share; all-reduce of shares: f32 */
+    int collective;                   /* MGB_TASK_ALLREDUCE; else -1 */
     int operand_begin, operand_count; /* into operands */
     int input_count;                  /* MGB_TASK_COMPUTE: leading operands that are read */
     unsigned
