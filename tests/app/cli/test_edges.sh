@@ -123,7 +123,7 @@ LUA
 : >"$work/err"
 script -qec "'$MGBENCH' --db after.db -e after.lua" "$work/screen" </dev/null >"$work/out" &
 pid=$!
-until_true 60 has_output
+until_true 60 grep -q begun "$work/out"
 rm after.db
 : >go
 finished
