@@ -170,11 +170,11 @@ static const float *rates_read(lua_State *L, int index, int64_t steps)
     return lr;
 }
 
-/* step(steps, epochs, rates or nil, trace_every, whole) -> figures with losses; or nil, status, message, details */
+/* step(steps, epochs, rates or nil, trace_every, whole, bare) -> figures, with losses unless bare; or nil, status, message, details */
 static int session_step(lua_State *L)
 {
     struct box *box = box_open(L);
-    lua_settop(L, 6);
+    lua_settop(L, 7);
     struct script_step_request request = {.steps = luaL_checkinteger(L, 2),
                                           .epochs = luaL_optinteger(L, 3, 0),
                                           .whole = lua_toboolean(L, 6),
@@ -188,6 +188,8 @@ static int session_step(lua_State *L)
         return failure_push(L, status, figures.run_id);
     box->trained = box->trained || losses.count > 0;
     mgb_script_push_figures(L, &figures, box->trained);
+    if (lua_toboolean(L, 7))
+        return 1;
     lua_createtable(L, losses.count < INT_MAX ? (int)losses.count : INT_MAX, 0);
     for (int64_t i = 0; i < losses.count; i++) {
         lua_pushnumber(L, losses.at[i]);

@@ -15,8 +15,8 @@ local function state_of(session, name)
   return states[session] or host.fail("write s:" .. name .. "(...), with a colon")
 end
 
--- Exactly `count` steps; what comes back are the figures of the segment in force, and the losses of these steps.
-function methods.step(session, count, options)
+-- Exactly `count` steps; what comes back are the figures of the segment in force, and the losses of these steps unless `bare`.
+function host.session_step(session, count, options, bare)
   local s = state_of(session, "step")
   local o = host.read("s:step", options, { trace_every = "count" })
   if count == nil then count = 1 end
@@ -24,10 +24,12 @@ function methods.step(session, count, options)
     host.fail(("s:step: integer from 1 to %d expected, got %s"):format(host.most_steps, host.describe(count)))
   end
   local rates = s.schedule and host.rates(s.schedule, s.session:facts().step_index, count)
-  local figures, status, message = s.session:step(count, 0, rates, o.trace_every or 0)
+  local figures, status, message = s.session:step(count, 0, rates, o.trace_every or 0, false, bare)
   if not figures then host.raise(status, message) end
   return host.figures_name(figures, s.graph)
 end
+
+function methods.step(session, count, options) return host.session_step(session, count, options, false) end
 
 local function towers_check(s, placement)
   if s.towers and placement:towers() > s.towers then

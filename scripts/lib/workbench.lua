@@ -187,7 +187,7 @@ function w.close()
 end
 
 function w.step(count, traced)
-  session:step(math.tointeger(tonumber(count)), traced == "traced" and { trace_every = 1 } or nil)
+  host.session_step(session, math.tointeger(tonumber(count)), traced == "traced" and { trace_every = 1 } or nil, true)
 end
 
 function w.digest() return session:digest() end
