@@ -129,11 +129,11 @@ enum mgb_status mgb_graph_loss(struct mgb_graph *graph, int tensor, float weight
     MGB_TRY(declare_check(graph, "loss", label, tensor, true));
     const struct mgb_tensor *t = &graph->tensors[tensor];
     if (!mgb_op_rules_get(graph->nodes[t->node].kind)->loss)
-        return mgb_fail(
-            MGB_INVALID,
-            "loss '%s' (%s %s) is not the result of a loss; use softmax_cross_entropy or "
-            "mean_squared_error",
-            label, mgb_shape_format(shape, sizeof shape, &t->shape), mgb_type_name(t->type));
+        return mgb_fail(MGB_INVALID,
+                        "loss '%s' (%s %s) is not the result of a loss; use softmax_cross_entropy, "
+                        "mean_squared_error, binary_cross_entropy or l2",
+                        label, mgb_shape_format(shape, sizeof shape, &t->shape),
+                        mgb_type_name(t->type));
     if (!isfinite(weight))
         return mgb_fail(MGB_INVALID, "loss '%s': the weight %g is not finite", label,
                         (double)weight);

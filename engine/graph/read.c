@@ -91,13 +91,13 @@ int64_t mgb_graph_parameters(const struct mgb_graph *graph)
     return count;
 }
 
-/* Losses, metrics and the statistics of a batch are left out, as is usual in published figures. */
+/* Losses, metrics, penalties on weights and the statistics of a batch are left out, as is usual in published figures. */
 double mgb_graph_forward_flops(const struct mgb_graph *graph)
 {
     double flops = 0;
     for (int i = 0; i < graph->node_count; i++)
         if (graph->nodes[i].section == MGB_SECTION_FORWARD &&
-            graph->nodes[i].kind != MGB_OP_BATCH_STATS)
+            graph->nodes[i].kind != MGB_OP_BATCH_STATS && graph->nodes[i].kind != MGB_OP_SQUARES)
             flops += mgb_node_flops(graph, &graph->nodes[i], 1);
     return flops;
 }

@@ -8,20 +8,29 @@ void *mgb_part(const struct mgb_kernel *kernel, const struct mgb_launch *launch,
     return launch->workspace ? (char *)launch->workspace + kernel->part[part] : NULL;
 }
 
+/* Plain as soon as the inputs have two layouts beside plain, which are costly to change into each other. */
+static int layout_choose(const struct mgb_host_use *use, struct mgb_image image, bool zero_stays)
+{
+    int layout = MGB_LAYOUT_PLAIN;
+    for (int i = 0; i < use->input_count; i++) {
+        int own = use->in[i].layout;
+        if (own != MGB_LAYOUT_PLAIN && layout != MGB_LAYOUT_PLAIN && own != layout)
+            return MGB_LAYOUT_PLAIN;
+        layout = own != MGB_LAYOUT_PLAIN ? own : layout;
+    }
+    bool spoilt = !zero_stays && mgb_layout_padded(image, layout);
+    return use->plain[0] || spoilt ? MGB_LAYOUT_PLAIN : layout;
+}
+
 void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays)
 {
     const struct mgb_host_use *use = &kernel->use;
     struct mgb_image image = mgb_host_image(&use->out[0], use->rows);
-    int layout = use->in[0].layout;
-    bool same = !use->plain[0] && (zero_stays || !mgb_layout_padded(image, layout));
-    for (int i = 1; i < use->input_count; i++)
-        same = same && use->in[i].layout == layout;
-    if (!same)
-        layout = MGB_LAYOUT_PLAIN;
+    int layout = layout_choose(use, image, zero_stays);
+    int64_t bytes = 4 * mgb_layout_count(image, layout);
     for (int i = 0; i < use->input_count; i++) {
-        kernel->part[i] = -1;
-        if (use->in[i].layout != layout)
-            kernel->part[i] = mgb_host_take_workspace(kernel, 4 * use->in[i].count);
+        bool direct = use->in[i].layout == layout;
+        kernel->part[i] = direct ? -1 : mgb_host_take_workspace(kernel, bytes);
     }
     kernel->part[MGB_PART_COUNT] = mgb_layout_count(image, layout);
     kernel->facts.out_layout[0] = layout;
@@ -53,7 +62,7 @@ const float *mgb_flat_input(struct mgb_kernel *kernel, const struct mgb_launch *
         return launch->inputs[input];
     float *copy = mgb_part(kernel, launch, input);
     const struct mgb_host_tensor *tensor = &kernel->use.in[input];
-    mgb_layout_convert(copy, MGB_LAYOUT_PLAIN, launch->inputs[input], tensor->layout,
+    mgb_layout_convert(copy, kernel->facts.out_layout[0], launch->inputs[input], tensor->layout,
                        mgb_host_image(tensor, kernel->use.rows));
     return copy;
 }

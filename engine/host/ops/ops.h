@@ -38,8 +38,8 @@ enum {
 /* Where a part begins in this launch's workspace; NULL without a workspace. */
 void *mgb_part(const struct mgb_kernel *kernel, const struct mgb_launch *launch, int part);
 
-/* Element-wise operators. They run on the layout of their inputs when all inputs have the same one, else on plain
- * copies in the workspace. `zero_stays`: f(0, ...) = 0, so filled-up channels may be computed along. Sets the facts of
+/* Element-wise operators. They run on the layout of their inputs, which is that of those that are not plain when these
+ * have the same one, on copies in the workspace where an input has another. `zero_stays`: f(0, ...) = 0, so filled-up channels may be computed along. Sets the facts of
  * output 0; the operator then runs over `mgb_flat_count` elements. */
 void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays);
 /* Plain copies for all inputs that are not plain; the output stays plain. For operators that look at rows. */

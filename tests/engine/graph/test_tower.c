@@ -201,6 +201,43 @@ static void a_variable_no_operator_of_a_later_tower_reads_is_refused(void **stat
     mgb_graph_free(t.graph);
 }
 
+/* A tower's own variables as operands of arithmetic, joined to what is computed, and under a penalty. */
+static struct mgb_graph *bare_build(int towers)
+{
+    struct mgb_graph *graph = model_make("bare");
+    for (int i = 0; i < towers; i++) {
+        int weights[20], x, label, loss;
+        assert_ok(mgb_graph_begin_tower(graph, i));
+        x = model_input(graph, "x", SHAPE(2, 2, 4));
+        label = model_label(graph, "label");
+        for (int k = 0; k < 20; k++)
+            weights[k] = model_weight(graph, "weight", SHAPE(1, 4));
+        assert_ok(mgb_op_add(graph, &x, "add", weights[0], x));
+        assert_ok(mgb_op_mul(graph, &x, "mul", x, weights[1]));
+        assert_ok(mgb_op_concat(graph, &x, "concat",
+                                (int[]){x, model_weight(graph, "token", SHAPE(2, 1, 4))}, 2, 1));
+        assert_ok(mgb_op_l2(graph, &loss, "l2", weights, 20, 0.1f));
+        assert_ok(mgb_graph_loss(graph, loss, 0.5f));
+        x = model_dense(graph, "dense", model_flatten(graph, x), 3, MGB_LINEAR);
+        assert_ok(mgb_op_softmax_cross_entropy(graph, &loss, "loss", x, label));
+        assert_ok(mgb_graph_loss(graph, loss, 1));
+        assert_ok(mgb_graph_end_tower(graph));
+    }
+    assert_ok(mgb_graph_finish(graph));
+    return graph;
+}
+
+static void bare_variables_may_be_each_towers_own(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = bare_build(3);
+    assert_int_equal(mgb_graph_variable_count(graph), 3 * (20 + 1 + 2));
+    for (int v = 0; v < mgb_graph_variable_count(graph); v++)
+        assert_true(graph->variables[v].gradient >= 0);
+    assert_int_equal(graph->loss_count, 2);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_tower_that_works_on_something_else_is_refused),
         cmocka_unit_test(a_tower_that_stops_early_is_refused),
         cmocka_unit_test(towers_come_in_order),
+        cmocka_unit_test(bare_variables_may_be_each_towers_own),
         cmocka_unit_test(a_variable_no_operator_of_a_later_tower_reads_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
