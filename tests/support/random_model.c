@@ -276,6 +276,47 @@ static enum mgb_status attend(struct maker *m, int *x)
     return mgb_op_dense_tied(m->graph, x, "back", *x, w, -1, MGB_TANH);
 }
 
+static enum mgb_status weight(struct maker *m, int *out, const char *name, struct mgb_shape shape)
+{
+    struct mgb_init init = {.kind = MGB_UNIFORM, .value = 0.4f};
+    int variable;
+    MGB_TRY(mgb_graph_variable(m->graph, &variable, name, &shape, &init));
+    return mgb_graph_read(m->graph, out, variable);
+}
+
+/* The label looked up, then lstm and gru over four positions of three, the second backwards, with a mask and with states that
+ * have a gradient. No draw decides it. */
+static enum mgb_status remember(struct maker *m, int *x, int label)
+{
+    struct mgb_recurrent r = mgb_recurrent_init(), g = mgb_recurrent_init();
+    int64_t width = shape_of(m, *x)->dim[0];
+    int w, state, words, y;
+    if (m->seed % 4 != 1)
+        return MGB_OK;
+    MGB_TRY(weight(m, &w, "state", (struct mgb_shape){2, {width, 5}}));
+    MGB_TRY(mgb_op_dense(m->graph, &state, "state", *x, w, -1, MGB_TANH));
+    MGB_TRY(weight(m, &w, "positions", (struct mgb_shape){2, {width, 12}}));
+    MGB_TRY(mgb_op_dense(m->graph, x, "positions", *x, w, -1, m->smooth ? MGB_SIGMOID : MGB_RELU));
+    MGB_TRY(weight(m, &w, "embeddings", (struct mgb_shape){2, {RANDOM_MODEL_CLASSES, 12}}));
+    MGB_TRY(mgb_op_embedding(m->graph, &words, "embedding", label, w));
+    MGB_TRY(mgb_op_reshape(m->graph, x, "positions", *x, &(struct mgb_shape){2, {4, 3}}));
+    MGB_TRY(mgb_op_reshape(m->graph, &words, "words", words, &(struct mgb_shape){2, {4, 3}}));
+    MGB_TRY(mgb_op_mask(m->graph, &r.mask, "mask", *x, 0));
+    MGB_TRY(mgb_op_add(m->graph, x, "add", *x, words));
+    MGB_TRY(weight(m, &r.kernel, "kernel", (struct mgb_shape){2, {3, 20}}));
+    MGB_TRY(weight(m, &r.recurrent, "recurrent_kernel", (struct mgb_shape){2, {5, 20}}));
+    MGB_TRY(weight(m, &r.bias, "bias", (struct mgb_shape){1, {20}}));
+    r.h0 = r.c0 = state;
+    r.sequences = true;
+    MGB_TRY(mgb_op_lstm(m->graph, &y, "lstm", *x, &r));
+    g.mask = r.mask;
+    g.reverse = true;
+    g.reset_after = m->seed % 8 == 1;
+    MGB_TRY(weight(m, &g.kernel, "kernel", (struct mgb_shape){2, {5, 12}}));
+    MGB_TRY(weight(m, &g.recurrent, "recurrent_kernel", (struct mgb_shape){2, {4, 12}}));
+    return mgb_op_gru(m->graph, x, "gru", y, &g);
+}
+
 /* Gates, reductions, cuts and a joined variable over the last features, and a penalty on it. No draw decides it. */
 static enum mgb_status calculate(struct maker *m, int *x)
 {
@@ -341,6 +382,7 @@ static enum mgb_status build(struct maker *m)
         MGB_TRY(second_loss(m, x));
     MGB_TRY(shift(m, &x));
     MGB_TRY(attend(m, &x));
+    MGB_TRY(remember(m, &x, label));
     MGB_TRY(calculate(m, &x));
     MGB_TRY(first_loss(m, x, label));
     return mgb_graph_finish(m->graph);

@@ -62,6 +62,26 @@ static void both_directions_are_two_layers_used_again(void **state)
               "  .. 'end/kernel:6x3 end/bias:3', got)\n"));
 }
 
+static void states_are_given_when_asked_for(void **state)
+{
+    (void)state;
+    passes(
+        MODEL("local a, ah, ac = nn.lstm{ units = 4, return_state = true }(x, mask, h, c)\n"
+              "local b, bh, bc = nn.lstm{ units = 4, return_state = true, return_sequences = true, "
+              "reverse = true }(x)\n"
+              "local d, dh, none = nn.gru{ units = 4, return_state = true }(x)\n"
+              "assert(none == nil)\n"
+              "local e, fh, fc, gh, gc = nn.bidirectional{ layer = nn.lstm{ units = 4, "
+              "return_state = true }, merge = 'ave' }(x, nil, ah, ac, bh, bc)\n"
+              "local f = nn.bidirectional{ layer = nn.gru{ units = 4 }, merge = 'mul' }(x)\n"
+              "seen = { a, ah, ac, b, bh, bc, d, dh, e, fh, fc, gh, gc, f }\n"
+              "y = nn.add(e, f, gc, fc)",
+              "model:summary()\n"
+              "local want = '4 4 4 5x4 4 4 4 4 4 4 4 4 4 4'\n"
+              "for i, t in ipairs(seen) do seen[i] = table.concat(t.shape, 'x') end\n"
+              "assert(table.concat(seen, ' ') == want, table.concat(seen, ' '))\n"));
+}
+
 static void tied_tables_are_one(void **state)
 {
     (void)state;
@@ -160,6 +180,7 @@ int main(void)
         cmocka_unit_test(shapes_follow_the_options),
         cmocka_unit_test(variables_are_named_as_in_keras),
         cmocka_unit_test(both_directions_are_two_layers_used_again),
+        cmocka_unit_test(states_are_given_when_asked_for),
         cmocka_unit_test(tied_tables_are_one),
         cmocka_unit_test(an_embedding_gives_its_mask),
         cmocka_unit_test(wrong_options_are_named),

@@ -1,0 +1,3 @@
+# Scenarios of sequence.lua.
+. "${MGB_SOURCE_DIR:?}/tests/app/scenarios/driver.sh"
+scenarios sequence
