@@ -5,6 +5,7 @@
 
 #include "engine/host/simd.h"
 #include "engine/host/vmath.h"
+#include <string.h>
 
 #define MGB_EXP_LANES 16
 #define MGB_ROW_INLINE static inline __attribute__((always_inline))
@@ -33,24 +34,35 @@ MGB_ROW_INLINE float mgb_row_lanes_sum(float lane[MGB_EXP_LANES])
     return lane[0];
 }
 
+/* Lane j += exp(x[j] - max); the exponentials go to `e`. */
+MGB_ROW_INLINE void mgb_row_exp_lanes(float *e, float *lane, const float *x, float max)
+{
+    for (int j = 0; j < MGB_EXP_LANES; j++)
+        e[j] = mgb_exp(x[j] - max);
+    for (int j = 0; j < MGB_EXP_LANES; j++)
+        lane[j] += e[j];
+}
+
 /* The sum of exp(x - max); keeps the terms in `terms`, which may be x, unless it is NULL. */
 MGB_ROW_INLINE float mgb_row_exp(float *terms, const float *x, int64_t count, float max)
 {
-    float lane[MGB_EXP_LANES] = {0};
-    for (int64_t i = 0; i < count; i += MGB_EXP_LANES) {
-        int64_t now = count - i < MGB_EXP_LANES ? count - i : MGB_EXP_LANES;
-        float e[MGB_EXP_LANES] = {0};
-        if (now == MGB_EXP_LANES)
-            for (int j = 0; j < MGB_EXP_LANES; j++)
-                e[j] = mgb_exp(x[i + j] - max);
-        else
-            for (int64_t j = 0; j < now; j++)
-                e[j] = mgb_exp(x[i + j] - max);
+    float lane[MGB_EXP_LANES] = {0}, e[MGB_EXP_LANES], rest[MGB_EXP_LANES];
+    int64_t whole = count / MGB_EXP_LANES * MGB_EXP_LANES;
+    for (int64_t i = 0; i < whole; i += MGB_EXP_LANES) {
+        mgb_row_exp_lanes(e, lane, x + i, max);
+        if (terms)
+            memcpy(terms + i, e, sizeof e);
+    }
+    if (whole < count) {
         for (int j = 0; j < MGB_EXP_LANES; j++)
+            rest[j] = max; /* computed along, not added */
+        memcpy(rest, x + whole, sizeof(float) * (size_t)(count - whole));
+        for (int j = 0; j < MGB_EXP_LANES; j++)
+            e[j] = mgb_exp(rest[j] - max);
+        for (int j = 0; j < (int)(count - whole); j++)
             lane[j] += e[j];
         if (terms)
-            for (int64_t j = 0; j < now; j++)
-                terms[i + j] = e[j];
+            memcpy(terms + whole, e, sizeof(float) * (size_t)(count - whole));
     }
     return mgb_row_lanes_sum(lane);
 }
