@@ -10,6 +10,7 @@
 #include "db/schema.h"
 #include "db/sql.h"
 #include "db/store.h"
+#include "db/store_owed.h"
 
 #define MGB_ACTIVE_RUNS 64
 
@@ -44,13 +45,13 @@ struct mgb_store {
     int owed_count;
     int64_t last_segment; /* begun by this store; 0: none */
     bool hasty;           /* nobody is waited for */
-    bool lock_is_brief;  /* held for the open transaction only */
-    bool lock_is_kept;   /* by mgb_store_hold, over several transactions */
-    int64_t blocked_ms;  /* how long the present wait for another program's transaction lasts */
-    atomic_bool blocked; /* such a wait lasts longer than people notice; read by other threads */
-    bool wal;            /* the journal in use; else the old one */
-    bool wal_refused;    /* by the file system, found when opening */
-    bool held;           /* a reader keeps the log from shrinking */
+    bool lock_is_brief;   /* held for the open transaction only */
+    bool lock_is_kept;    /* by mgb_store_hold, over several transactions */
+    int64_t blocked_ms;   /* how long the present wait for another program's transaction lasts */
+    atomic_bool blocked;  /* such a wait lasts longer than people notice; read by other threads */
+    bool wal;             /* the journal in use; else the old one */
+    bool wal_refused;     /* by the file system, found when opening */
+    bool held;            /* a reader keeps the log from shrinking */
     int64_t synced_ms, sync_every_ms; /* monotonic; when a commit last waited for the disk */
     int log_frames; /* in the log after the last commit, since the last checkpoint */
     char warning[256];
@@ -99,21 +100,6 @@ enum mgb_status mgb_store_boil(struct mgb_record_segment_stat *out, struct mgb_s
 /* Inside a transaction. Ends what is still running of a run. */
 enum mgb_status mgb_store_end_segments(struct mgb_store *store, int64_t run,
                                        enum mgb_outcome outcome, struct mgb_maybe_int finished_ms);
-
-/* Inside a transaction: a run's row as it ended. */
-enum mgb_status mgb_store_put_end(struct mgb_store *store, const struct mgb_run_end *end);
-/* store_owed.c: ends that could not be stored are kept, and stored when that can be done: before the next run begins, when
- * the store is closed, and whenever mgb_store_settle is called, which waits for nobody and may fail. */
-void mgb_store_owe(struct mgb_store *store, const struct mgb_run_end *end);
-enum mgb_status mgb_store_put_owed(struct mgb_store *store); /* inside a transaction */
-void mgb_store_forget_owed(struct mgb_store *store);
-void mgb_store_settle(struct mgb_store *store);
-/* Whether something can be stored: what is owed, and a page as it is. */
-enum mgb_status mgb_store_probe(struct mgb_store *store);
-/* What the active runs had to store from here on is lost, because of `why`. */
-void mgb_store_break(struct mgb_store *store, const char *why);
-/* Whether it is active and something of it was not stored. */
-bool mgb_store_is_broken(const struct mgb_store *store, int64_t run);
 
 /* Rows of run, machine and model, inside a transaction. */
 enum mgb_status mgb_store_put_run(int64_t *run, struct mgb_store *store,
