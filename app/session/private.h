@@ -66,6 +66,7 @@ struct script_session {
         int64_t forward_ns; /* busy in forward, all timed steps */
     } * towers;             /* by topology index */
     bool crowded;           /* noted that towers share cores */
+    int one_row;            /* towers with one row, noted */
     int64_t odd_step;       /* the first whose loss is not finite; -1: none */
     double odd_loss;
     bool odd_told;

@@ -180,6 +180,7 @@ enum mgb_status mgb_session_begin_segment(struct script_session *session)
     mgb_session_count_idle(session);
     mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
     mgb_session_warn_crowded(session);
+    mgb_session_warn_one_row(session);
     if (!session->run_id)
         return MGB_OK;
     struct session_placement_texts *texts = malloc(2 * sizeof *texts);

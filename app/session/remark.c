@@ -8,6 +8,7 @@ const struct mgb_remark mgb_remarks[] = {
     {"crowded", "towers share cores"},
     {"diverged", "the loss is not a number any more"},
     {"idle", "a device computed nothing"},
+    {"one-row", "batch_norm on a tower with one row, nothing to normalise over"},
     {"replicas", "the copies of the weights were not alike at the end"},
     {"not-steady", "step times never settled"},
     {"noise", "the target noise was not met"},

@@ -67,6 +67,8 @@ void mgb_session_warn(struct script_session *session, const char *name, const ch
     __attribute__((format(printf, 3, 4)));
 /* Towers share cores. */
 void mgb_session_warn_crowded(struct script_session *session);
+/* Towers with one row where a batch norm has one value a row: a variance of 0. Once a placement. */
+void mgb_session_warn_one_row(struct script_session *session);
 /* The loss is no longer a number. */
 void mgb_session_warn_diverged(struct script_session *session);
 /* At the end of a segment: devices on which no tower's forward pass took any time. */

@@ -43,6 +43,32 @@ void mgb_session_warn_crowded(struct script_session *session)
     session->hub->crowded = true;
 }
 
+/* Which towers as "1 to 7" or "3". They are the last ones: the first take the rows that are over. */
+void mgb_session_warn_one_row(struct script_session *session)
+{
+    const struct mgb_plan *plan = mgb_run_plan(session->run);
+    int count = 0, first = -1, last = -1;
+    char which[48];
+    for (int t = 0; t < plan->tower_count; t++) {
+        if (plan->towers[t].rows != 1)
+            continue;
+        first = first < 0 ? t : first;
+        last = t;
+        count++;
+    }
+    const char *layer = count > 0 ? mgb_graph_find_batch_norm(plan->graph) : NULL;
+    if (!layer || session->one_row == count)
+        return;
+    session->one_row = count;
+    snprintf(which, sizeof which, first == last ? "tower %d has" : "towers %d to %d have", first,
+             last);
+    mgb_session_warn(
+        session, "one-row",
+        "%s one row, and batch_norm '%s' nothing to normalise over there: its output is "
+        "its beta whatever the input; give each tower two rows or more, or fewer towers",
+        which, layer);
+}
+
 /* The worker saw it, the caller's thread tells. */
 void mgb_session_warn_diverged(struct script_session *session)
 {

@@ -224,6 +224,17 @@ bool mgb_node_trains(const struct mgb_graph *graph, int node, bool training)
     return !graph->variables[variable_of(graph, stats->inputs[1])].info.frozen;
 }
 
+const char *mgb_graph_find_batch_norm(const struct mgb_graph *graph)
+{
+    for (int n = 0; n < graph->node_count; n++) {
+        const struct mgb_node *node = &graph->nodes[n];
+        if (node->kind == MGB_OP_BATCH_NORM && graph->tensors[node->inputs[0]].shape.rank == 1 &&
+            mgb_node_trains(graph, n, true))
+            return node->name;
+    }
+    return NULL;
+}
+
 static double elements(const struct mgb_graph *graph, const struct mgb_node *node, int input)
 {
     return (double)mgb_shape_count(&graph->tensors[node->inputs[input]].shape);

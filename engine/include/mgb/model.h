@@ -130,6 +130,8 @@ struct mgb_variable_info mgb_graph_variable_at(const struct mgb_graph *graph, in
 
 int64_t mgb_graph_parameters(const struct mgb_graph *graph);   /* elements; no twins, no states */
 double mgb_graph_forward_flops(const struct mgb_graph *graph); /* an example; a multiply-add is 2 */
+/* A batch norm, not frozen, whose input is one value a channel and row: one row leaves it nothing to normalise. NULL: none. */
+const char *mgb_graph_find_batch_norm(const struct mgb_graph *graph);
 uint64_t mgb_graph_digest(const struct mgb_graph *graph);
 /* Stable text form, one operator a line; caller frees with mgb_text_free. */
 enum mgb_status mgb_graph_text(char **out, const struct mgb_graph *graph);
