@@ -55,6 +55,14 @@ enum mgb_status mgb_label_check(const char *where, const struct mgb_graph *graph
         return MGB_OK;
     const char *name;
     mgb_graph_input_at(graph, index, &name);
+    const char *lookup = mgb_graph_input_lookup(graph, index);
+    if (lookup)
+        return mgb_fail(
+            MGB_INVALID,
+            "%s: row %lld holds number %lld, but embedding '%s' of model '%s' looks input "
+            "'%s' up in %lld rows, 0 to %lld; set vocabulary, or check the data",
+            where, (long long)row, (long long)label, lookup, mgb_graph_name(graph), name,
+            (long long)classes, (long long)(classes - 1));
     return mgb_fail(
         MGB_INVALID,
         "%s: row %lld is of class %lld, but input '%s' of model '%s' takes classes 0 to %lld",

@@ -43,3 +43,12 @@ int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index)
     }
     return classes;
 }
+
+const char *mgb_graph_input_lookup(const struct mgb_graph *graph, int index)
+{
+    for (int i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].kind == MGB_OP_EMBEDDING &&
+            input_of(graph, graph->nodes[i].inputs[0]) == index)
+            return graph->nodes[i].name;
+    return NULL;
+}

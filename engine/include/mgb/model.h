@@ -108,6 +108,8 @@ int mgb_graph_input_at(const struct mgb_graph *graph, int index,
 /* Classes of an i32 input: the width of the logits that a loss or metric compares it with, or the vocabulary of the embedding
  * that looks it up; 0 when none does. */
 int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index);
+/* Name of the embedding that looks an input up; NULL when none does. */
+const char *mgb_graph_input_lookup(const struct mgb_graph *graph, int index);
 int mgb_graph_output_count(const struct mgb_graph *graph);
 int mgb_graph_output_at(const struct mgb_graph *graph, int index, const char **name);
 int mgb_graph_metric_count(const struct mgb_graph *graph);

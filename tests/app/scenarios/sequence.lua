@@ -68,11 +68,11 @@ S.rows{
       mgb.run{ model = model, data = data(8), gpus = 2, global_batch = 8, steps = 1 }
     end, "reshape 'fixed'", "512x6", "6")
   end },
-  { "-", "a word outside of the vocabulary is an error that names it", function()
+  { "-", "a word outside of the vocabulary is an error that names it, its layer and the vocabulary", function()
     S.fails(function()
       mgb.run{ model = tagger("words", lstm()), global_batch = 1, steps = 1,
                data = mgb.data.rows{ words = { { 1, 2, 30, 0, 0, 0, 0 } }, h = { { 0, 0, 0, 0, 0, 0 } },
                                      c = { { 0, 0, 0, 0, 0, 0 } }, label = { 0 } } }
-    end, "30", "words", "0 to 10")
+    end, "number 30", "embedding 'embedding'", "'words'", "11 rows, 0 to 10")
   end },
 }
