@@ -1,7 +1,7 @@
 # A device that hangs ends the program, outcome first; a sweep goes on without it. A device whose memory gives out in the middle
 # of a step leaves the weights as they were, and the script can go on. (reference/ecosystem.md, rows 44 and 45 of 6.3.)
 . "${MGB_SOURCE_DIR:?}/tests/app/cli/transcript.sh"
-export MGBENCH_DB=r.db MGBENCH_STEP_TIMEOUT=2
+export MGBENCH_DB=r.db MGBENCH_STEP_TIMEOUT=4
 
 stored() {
     [ "$(ask 'select count(*) from step where segment_id = (select max(id) from segment)')" -gt 0 ]
@@ -45,7 +45,7 @@ command_line='a run that was stopped for longer than a step may take'
 start run mlp --quiet --no-supervisor --backend host --gpus 2 --batch 4096 --steps 1000000
 until_true 60 stored
 kill -STOP "$pid"
-sleep 4
+sleep 6
 kill -CONT "$pid"
 sleep 0.5
 kill -INT "$pid"

@@ -99,7 +99,7 @@ static void die_by_exit(void *context, const char *message)
 
 static void hang(const char *path)
 {
-    struct work work = {.step_timeout_ns = 300000000, .die = die_by_exit};
+    struct work work = {.step_timeout_ns = INT64_C(2000000000), .die = die_by_exit};
     struct script_session *session;
     struct script_figures figures;
     setenv("MGBENCH_FAULT", "hang:/gpu:1:launch=20", 1);
