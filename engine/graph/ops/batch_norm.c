@@ -101,7 +101,7 @@ enum mgb_status mgb_op_batch_norm(struct mgb_graph *graph, int *out, const char 
 {
     struct mgb_op_call call;
     struct mgb_shape shape;
-    int64_t channels;
+    int64_t channels = 0;
     int mean;
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_BATCH_NORM, name));
     MGB_TRY(options_check(&call, options));
