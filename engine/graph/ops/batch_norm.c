@@ -80,7 +80,7 @@ static enum mgb_status stats_make(struct mgb_graph *graph, int *mean, const char
     struct mgb_op_call call;
     struct mgb_shape shape;
     char own[MGB_NAME_MOST + 1];
-    int64_t channels;
+    int64_t channels = 0;
     mgb_format(own, sizeof own, "%s_stats", name);
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_BATCH_STATS, own));
     MGB_TRY(input_take(&call, x, &shape, &channels));
