@@ -3,6 +3,7 @@
 #define APP_SESSION_PRIVATE_H
 
 #include "app/session/calls.h"
+#include "app/session/clock.h"
 #include "app/session/goal.h"
 #include "app/session/hub.h"
 #include "app/session/trace.h"
@@ -84,14 +85,6 @@ struct script_session {
     int64_t source_rows;       /* of an epoch; 0: endless */
     char (*device_names)[MGB_DEVICE_NAME_MAX]; /* by topology index; ring records borrow them */
 };
-
-/* The engine's session clock. */
-static inline int64_t session_clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Name of a topology index, as ring records may borrow it. */
 static inline const char *session_device(const struct script_session *session, int device)

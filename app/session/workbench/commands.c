@@ -41,8 +41,7 @@ static enum mgb_status placement_look(struct mgb_workbench *bench,
     bench->opening = MGB_OPEN_OTHER;
     if (status == MGB_OK && bench->offered.facts)
         return MGB_OK;
-    mgb_shared_drop(bench->offered.facts);
-    bench->offered.facts = NULL;
+    mgb_bench_offered_drop(bench);
     return status == MGB_OK ? mgb_fail(MGB_STATE, "there is no model yet: choose one first")
                             : status;
 }
@@ -71,6 +70,8 @@ static void offered_take(struct mgb_workbench *bench, const struct mgb_placement
     bench->request = bench->offered.request;
     bench->asked = *asked;
     mgb_bench_adopt(bench, facts, 0);
+    mgb_presser_take(bench->presser, bench->offered.preview);
+    bench->offered.preview = NULL;
     bench->state = MGB_BENCH_READY;
     point_tell(bench);
     if (*bench->offered.misfit) /* it can be shown, and changed from here; it cannot be run */
@@ -284,7 +285,7 @@ static void piece_fail(struct mgb_workbench *bench)
 /* As many steps as take about as long as people do not notice. A wish ends a piece before. */
 static void piece_adapt(struct mgb_workbench *bench, int64_t steps, int64_t began_ns)
 {
-    int64_t now = mgb_bench_clock_ns(), took_ns = now - began_ns;
+    int64_t now = session_clock_ns(), took_ns = now - began_ns;
     bool later = !bench->pressing && now - bench->segment_at_ns > LATER_NS;
     int64_t aim_ns = later ? LATER_PIECE_NS : PIECE_NS;
     int64_t next = took_ns > 0 ? steps * aim_ns / took_ns : PIECE_MOST;
@@ -326,7 +327,7 @@ static enum mgb_status piece_step(struct mgb_workbench *bench)
 
 void mgb_bench_piece(struct mgb_workbench *bench)
 {
-    int64_t began_ns = mgb_bench_clock_ns(), before = mgb_live_steps(bench->live);
+    int64_t began_ns = session_clock_ns(), before = mgb_live_steps(bench->live);
     bench->trace_next = bench->trace_next || trace_is_due(bench);
     enum mgb_status status = piece_step(bench);
     if (status == MGB_INTERRUPTED)

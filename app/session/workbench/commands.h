@@ -2,6 +2,7 @@
 #ifndef APP_SESSION_WORKBENCH_COMMANDS_H
 #define APP_SESSION_WORKBENCH_COMMANDS_H
 
+#include "app/session/clock.h"
 #include "app/session/workbench/driver.h"
 
 /* driver.c */
@@ -66,6 +67,9 @@ char **mgb_bench_words(const struct mgb_placement *asked, enum mgb_bench_which w
                        enum mgb_strategy strategy, const char *prefix);
 void mgb_bench_words_free(char **words);
 
+/* services.c: what a preview left is not wanted. */
+void mgb_bench_offered_drop(struct mgb_workbench *bench);
+
 /* publish.c */
 void mgb_bench_publish(struct mgb_workbench *bench);
 void mgb_bench_set_state(struct mgb_workbench *bench, enum mgb_bench_state state,
@@ -77,6 +81,5 @@ void mgb_bench_measure(struct mgb_workbench *bench, bool at_once); /* memory, on
 /* Figures and memory of all steps of the segment in force, while figures of a piece may be judged by some steps less: before
  * it pauses, or ends. */
 void mgb_bench_settle(struct mgb_workbench *bench);
-int64_t mgb_bench_clock_ns(void);
 
 #endif

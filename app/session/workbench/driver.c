@@ -168,7 +168,7 @@ static bool turn(struct mgb_workbench *bench)
     }
     bool more = bench->draft->facts && mgb_presser_work(bench->presser);
     bench->pressing = more;
-    if (running || !more || mgb_bench_clock_ns() - bench->published_at_ns > 50000000)
+    if (running || !more || session_clock_ns() - bench->published_at_ns > 50000000)
         mgb_bench_publish(bench);
     return running || more;
 }
@@ -186,13 +186,13 @@ static void leave(struct mgb_workbench *bench)
         (void)mgb_bench_call(bench, NULL, "close", NULL);
     mgb_presser_free(bench->presser);
     mgb_judge_desk_close(bench->desk);
+    mgb_bench_offered_drop(bench);
     mgb_script_free(bench->script);
     bool complete = mgb_hub_log_end(bench->hub, message, sizeof message);
     pthread_mutex_lock(&bench->lock);
     bench->closing = true;
     pthread_mutex_unlock(&bench->lock);
     mgb_hub_close(bench->hub);
-    mgb_shared_drop(bench->offered.facts);
     pthread_mutex_lock(&bench->lock);
     bench->log_incomplete = !complete;
     memcpy(bench->log_message, message, sizeof message);

@@ -59,6 +59,7 @@ struct mgb_workbench {
     struct script_open_request request; /* what it is opened with; texts and graph are Lua's */
     struct {                            /* by a preview, not in force yet */
         struct mgb_facts *facts;
+        struct mgb_preview *preview; /* owned; NULL: handed on */
         struct script_open_request request;
         char misfit[400]; /* why its plan does not fit into memory; "" */
     } offered;

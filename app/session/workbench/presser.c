@@ -263,6 +263,17 @@ static void base_found(struct mgb_presser *presser)
         stand_in_tell(presser);
 }
 
+void mgb_presser_take(struct mgb_presser *presser, struct mgb_preview *preview)
+{
+    bool wanted = preview && presser->count > 0 && presser->next == 0 && !presser->preview;
+    if (!wanted) {
+        mgb_preview_free(preview);
+        return;
+    }
+    presser->preview = preview;
+    base_found(presser);
+}
+
 static bool search_work(struct mgb_presser *presser)
 {
     if (presser->search.next == 0)

@@ -6,6 +6,8 @@
 #include "app/session/workbench/judged.h"
 #include "app/session/workbench/pressed.h"
 
+#include <mgb/preview.h>
+
 struct mgb_presser;
 
 enum mgb_status mgb_presser_make(struct mgb_presser **out, struct mgb_judge_desk *desk);
@@ -16,6 +18,8 @@ void mgb_presser_free(struct mgb_presser *presser); /* NULL is allowed */
  * stay when only the segment changed. */
 void mgb_presser_begin(struct mgb_presser *presser, const struct mgb_facts *facts,
                        const struct script_open_request *request, int64_t segment);
+/* A preview of what was begun with, owned from here on, NULL is allowed: it need not be planned once more. */
+void mgb_presser_take(struct mgb_presser *presser, struct mgb_preview *preview);
 /* The graph goes: nothing more is planned until the next begin. What was found out is still told. */
 void mgb_presser_forget(struct mgb_presser *presser);
 /* Does one piece of work, a few ms; false: nothing is left to do. */

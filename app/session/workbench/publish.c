@@ -4,17 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-
-int64_t mgb_bench_clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
-}
 
 void mgb_bench_set_state(struct mgb_workbench *bench, enum mgb_bench_state state, const char *doing)
 {
@@ -85,7 +77,7 @@ static void segment_begin(struct mgb_workbench *bench, const struct mgb_facts *f
     bench->trace.done = false;
     bench->point_due = number > 0;
     bench->piece_steps = 1;
-    bench->segment_at_ns = mgb_bench_clock_ns();
+    bench->segment_at_ns = session_clock_ns();
     draft->now.number = number;
     if (number)
         mgb_live_begin_segment(bench->live, number, facts,
@@ -151,7 +143,7 @@ static void memory_row(struct mgb_workbench *bench, const char *device,
 void mgb_bench_measure(struct mgb_workbench *bench, bool at_once)
 {
     struct mgb_memory_use uses[MGB_BENCH_DEVICES];
-    int64_t now = mgb_bench_clock_ns();
+    int64_t now = session_clock_ns();
     int count;
     if (!bench->session || (!at_once && now - bench->memory_at_ns < SECOND_NS))
         return;
@@ -196,7 +188,7 @@ static void history_refresh(struct mgb_workbench *bench)
 static void busy_look(struct mgb_workbench *bench)
 {
     const struct mgb_snapshot *draft = bench->draft;
-    int64_t now = mgb_bench_clock_ns();
+    int64_t now = session_clock_ns();
     double load;
     int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     bool host = draft->facts && strcmp(draft->facts->backend, "host") == 0;
@@ -255,7 +247,7 @@ static void draft_refresh(struct mgb_workbench *bench)
     }
     answer_refresh(bench);
     if (bench->state == MGB_BENCH_RUNNING)
-        mgb_observer_look(&bench->observer, &draft->observer_share, mgb_bench_clock_ns());
+        mgb_observer_look(&bench->observer, &draft->observer_share, session_clock_ns());
     else
         mgb_observer_rest(&bench->observer);
     draft->recorded = bench->session && draft->now.run_id != 0 && mgb_hub_recorded(bench->hub);
@@ -286,7 +278,7 @@ void mgb_bench_publish(struct mgb_workbench *bench)
     memcpy(bench->log_message, message, sizeof message);
     pthread_mutex_unlock(&bench->lock);
     mgb_shared_drop(old);
-    bench->published_at_ns = mgb_bench_clock_ns();
+    bench->published_at_ns = session_clock_ns();
     if (bench->options.changed)
         bench->options.changed(bench->options.context);
 }

@@ -23,16 +23,23 @@ static enum mgb_status preview_open(struct mgb_workbench *bench,
                                       .effective = mgb_preview_effective(preview),
                                       .plan = mgb_preview_plan(preview),
                                       .hub = bench->hub};
-    mgb_shared_drop(bench->offered.facts);
-    bench->offered.facts = NULL;
+    mgb_bench_offered_drop(bench);
     enum mgb_status status = mgb_facts_make(&bench->offered.facts, &facts);
     bench->offered.request = *request;
     bench->offered.misfit[0] = '\0';
     if (status == MGB_OK && mgb_plan_admit(mgb_preview_plan(preview), NULL,
                                            mgb_preview_effective(preview)->gpu_memory) != MGB_OK)
         snprintf(bench->offered.misfit, sizeof bench->offered.misfit, "%.399s", mgb_message_get());
-    mgb_preview_free(preview);
+    bench->offered.preview = preview;
     return status == MGB_OK ? mgb_fail(MGB_STATE, "nothing is run") : status;
+}
+
+void mgb_bench_offered_drop(struct mgb_workbench *bench)
+{
+    mgb_shared_drop(bench->offered.facts);
+    mgb_preview_free(bench->offered.preview);
+    bench->offered.facts = NULL;
+    bench->offered.preview = NULL;
 }
 
 /* Of the session as it is; what cannot be told is as it was. */

@@ -50,7 +50,7 @@ static void turn_begin(struct mgb_workbench *bench)
 
 static bool turn_is_over(const struct mgb_workbench *bench)
 {
-    int64_t took_ns = mgb_bench_clock_ns() - bench->segment_at_ns;
+    int64_t took_ns = session_clock_ns() - bench->segment_at_ns;
     int64_t enough = took_ns < TURN_LONG_NS ? TURN_STEPS : TURN_LEAST_STEPS;
     return bench->stepped && bench->figures.steps >= enough && took_ns >= TURN_NS;
 }

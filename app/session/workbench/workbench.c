@@ -25,7 +25,7 @@ static void hub_progress(void *context, const char *line)
     if (*line && shows)
         snprintf(bench->draft->doing, sizeof bench->draft->doing, "%.159s", line);
     /* A step that takes long: what is known so far is shown meanwhile. */
-    if (*line && mgb_bench_clock_ns() - bench->published_at_ns > 200000000)
+    if (*line && session_clock_ns() - bench->published_at_ns > 200000000)
         mgb_bench_publish(bench);
 }
 
