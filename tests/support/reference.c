@@ -329,6 +329,121 @@ static void values(struct reference *r, const struct mgb_node *node, struct oper
                 o.out[0][row * count + i] = o.in[0][row * count + i] + o.in[1][i];
 }
 
+typedef void family_function(struct reference *r, const struct mgb_node *node, struct operands o);
+
+static void sequence_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_sequence(r, node, o.in, o.out);
+}
+
+static void math_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    (void)o;
+    reference_math(r, node);
+}
+
+static void norm_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_norm(r, node, o.in, o.out);
+}
+
+static void attention_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_attention(r, node, o.in, o.out);
+}
+
+static void matmul_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_matmul(r, node, o.in, o.out);
+}
+
+static void transpose_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_transpose(r, node, o.in, o.out);
+}
+
+static void softmax_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_softmax(r, node, o.in, o.out);
+}
+
+static void gelu_family(struct reference *r, const struct mgb_node *node, struct operands o)
+{
+    reference_gelu(r, node, o.in, o.out);
+}
+
+/* INPUT and READ have none. */
+static family_function *const families[MGB_OP_COUNT] = {
+    [MGB_OP_DENSE] = dense,
+    [MGB_OP_DENSE_GRAD_X] = dense,
+    [MGB_OP_DENSE_GRAD_W] = dense,
+    [MGB_OP_CONV2D] = conv,
+    [MGB_OP_CONV2D_GRAD_X] = conv,
+    [MGB_OP_CONV2D_GRAD_W] = conv,
+    [MGB_OP_MAX_POOL2D] = pool,
+    [MGB_OP_MAX_POOL2D_GRAD] = pool,
+    [MGB_OP_AVG_POOL2D] = pool,
+    [MGB_OP_AVG_POOL2D_GRAD] = pool,
+    [MGB_OP_CONCAT] = join,
+    [MGB_OP_SLICE] = join,
+    [MGB_OP_EMBEDDING] = sequence_family,
+    [MGB_OP_EMBEDDING_GRAD] = sequence_family,
+    [MGB_OP_MASK] = sequence_family,
+    [MGB_OP_LSTM] = sequence_family,
+    [MGB_OP_LSTM_GRAD] = sequence_family,
+    [MGB_OP_GRU] = sequence_family,
+    [MGB_OP_GRU_GRAD] = sequence_family,
+    [MGB_OP_SOFTMAX_XENT] = classes,
+    [MGB_OP_SOFTMAX_XENT_GRAD] = classes,
+    [MGB_OP_ACCURACY] = classes,
+    [MGB_OP_DROPOUT] = dropout,
+    [MGB_OP_ADD_VALUE] = values,
+    [MGB_OP_ADD_VALUE_GRAD] = values,
+    [MGB_OP_ADD_WIDE] = math_family,
+    [MGB_OP_SUB] = math_family,
+    [MGB_OP_MUL] = math_family,
+    [MGB_OP_DIV] = math_family,
+    [MGB_OP_SUM_TO] = math_family,
+    [MGB_OP_EXPAND] = math_family,
+    [MGB_OP_AFFINE] = math_family,
+    [MGB_OP_ABS] = math_family,
+    [MGB_OP_ABS_GRAD] = math_family,
+    [MGB_OP_PAD] = math_family,
+    [MGB_OP_SUM] = math_family,
+    [MGB_OP_MEAN] = math_family,
+    [MGB_OP_MAX] = math_family,
+    [MGB_OP_SPREAD] = math_family,
+    [MGB_OP_MAX_GRAD] = math_family,
+    [MGB_OP_BCE] = math_family,
+    [MGB_OP_BCE_GRAD] = math_family,
+    [MGB_OP_SQUARES] = math_family,
+    [MGB_OP_SQUARES_GRAD] = math_family,
+    [MGB_OP_TOTAL] = math_family,
+    [MGB_OP_TOTAL_GRAD] = math_family,
+    [MGB_OP_BATCH_STATS] = norm_family,
+    [MGB_OP_BATCH_NORM] = norm_family,
+    [MGB_OP_BATCH_NORM_SUMS] = norm_family,
+    [MGB_OP_BATCH_NORM_GRAD] = norm_family,
+    [MGB_OP_BATCH_MOVING] = norm_family,
+    [MGB_OP_LAYER_NORM] = norm_family,
+    [MGB_OP_LAYER_NORM_GRAD_X] = norm_family,
+    [MGB_OP_LAYER_NORM_GRAD_W] = norm_family,
+    [MGB_OP_ACTIVATION] = elements,
+    [MGB_OP_ACTIVATION_GRAD] = elements,
+    [MGB_OP_ADD] = elements,
+    [MGB_OP_RESHAPE] = elements,
+    [MGB_OP_MSE] = elements,
+    [MGB_OP_MSE_GRAD] = elements,
+    [MGB_OP_ATTENTION] = attention_family,
+    [MGB_OP_ATTENTION_GRAD] = attention_family,
+    [MGB_OP_MATMUL] = matmul_family,
+    [MGB_OP_TRANSPOSE] = transpose_family,
+    [MGB_OP_SOFTMAX] = softmax_family,
+    [MGB_OP_SOFTMAX_GRAD] = softmax_family,
+    [MGB_OP_GELU] = gelu_family,
+    [MGB_OP_GELU_GRAD] = gelu_family,
+};
+
 void reference_node(struct reference *r, const struct mgb_node *node)
 {
     struct operands o = {{0}, {0}};
@@ -339,112 +454,11 @@ void reference_node(struct reference *r, const struct mgb_node *node)
             o.out[i] = r->value[node->outputs[i]];
             memset(o.out[i], 0, sizeof(double) * (size_t)r->counts[node->outputs[i]]);
         }
-    switch (node->kind) {
-    case MGB_OP_INPUT:
-    case MGB_OP_READ:
-    case MGB_OP_COUNT:
-        break;
-    case MGB_OP_DENSE:
-    case MGB_OP_DENSE_GRAD_X:
-    case MGB_OP_DENSE_GRAD_W:
-        dense(r, node, o);
-        break;
-    case MGB_OP_CONV2D:
-    case MGB_OP_CONV2D_GRAD_X:
-    case MGB_OP_CONV2D_GRAD_W:
-        conv(r, node, o);
-        break;
-    case MGB_OP_MAX_POOL2D:
-    case MGB_OP_MAX_POOL2D_GRAD:
-    case MGB_OP_AVG_POOL2D:
-    case MGB_OP_AVG_POOL2D_GRAD:
-        pool(r, node, o);
-        break;
-    case MGB_OP_CONCAT:
-    case MGB_OP_SLICE:
-        join(r, node, o);
-        break;
-    case MGB_OP_EMBEDDING:
-    case MGB_OP_EMBEDDING_GRAD:
-    case MGB_OP_MASK:
-    case MGB_OP_LSTM:
-    case MGB_OP_LSTM_GRAD:
-    case MGB_OP_GRU:
-    case MGB_OP_GRU_GRAD:
-        reference_sequence(r, node, o.in, o.out);
-        break;
-    case MGB_OP_SOFTMAX_XENT:
-    case MGB_OP_SOFTMAX_XENT_GRAD:
-    case MGB_OP_ACCURACY:
-        classes(r, node, o);
-        break;
-    case MGB_OP_DROPOUT:
-        dropout(r, node, o);
-        break;
-    case MGB_OP_ADD_VALUE:
-    case MGB_OP_ADD_VALUE_GRAD:
-        values(r, node, o);
-        break;
-    case MGB_OP_ADD_WIDE:
-    case MGB_OP_SUB:
-    case MGB_OP_MUL:
-    case MGB_OP_DIV:
-    case MGB_OP_SUM_TO:
-    case MGB_OP_EXPAND:
-    case MGB_OP_AFFINE:
-    case MGB_OP_ABS:
-    case MGB_OP_ABS_GRAD:
-    case MGB_OP_PAD:
-    case MGB_OP_SUM:
-    case MGB_OP_MEAN:
-    case MGB_OP_MAX:
-    case MGB_OP_SPREAD:
-    case MGB_OP_MAX_GRAD:
-    case MGB_OP_BCE:
-    case MGB_OP_BCE_GRAD:
-    case MGB_OP_SQUARES:
-    case MGB_OP_SQUARES_GRAD:
-    case MGB_OP_TOTAL:
-    case MGB_OP_TOTAL_GRAD:
-        reference_math(r, node);
-        break;
-    case MGB_OP_BATCH_STATS:
-    case MGB_OP_BATCH_NORM:
-    case MGB_OP_BATCH_NORM_SUMS:
-    case MGB_OP_BATCH_NORM_GRAD:
-    case MGB_OP_BATCH_MOVING:
-    case MGB_OP_LAYER_NORM:
-    case MGB_OP_LAYER_NORM_GRAD_X:
-    case MGB_OP_LAYER_NORM_GRAD_W:
-        reference_norm(r, node, o.in, o.out);
-        break;
-    case MGB_OP_ACTIVATION:
-    case MGB_OP_ACTIVATION_GRAD:
-    case MGB_OP_ADD:
-    case MGB_OP_RESHAPE:
-    case MGB_OP_MSE:
-    case MGB_OP_MSE_GRAD:
-        elements(r, node, o);
-        break;
-    case MGB_OP_ATTENTION:
-    case MGB_OP_ATTENTION_GRAD:
-        reference_attention(r, node, o.in, o.out);
-        break;
-    case MGB_OP_MATMUL:
-        reference_matmul(r, node, o.in, o.out);
-        break;
-    case MGB_OP_TRANSPOSE:
-        reference_transpose(r, node, o.in, o.out);
-        break;
-    case MGB_OP_SOFTMAX:
-    case MGB_OP_SOFTMAX_GRAD:
-        reference_softmax(r, node, o.in, o.out);
-        break;
-    case MGB_OP_GELU:
-    case MGB_OP_GELU_GRAD:
-        reference_gelu(r, node, o.in, o.out);
-        break;
-    }
+    family_function *family = families[node->kind];
+    if (!family)
+        fail_msg("%s has no reference", mgb_op_name(node->kind));
+    else
+        family(r, node, o);
 }
 
 void reference_play(struct reference *reference, int end)
