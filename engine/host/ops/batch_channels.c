@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CHUNK 16384 /* elements of a chunk, at least */
+#define CHUNK 65536 /* elements of a chunk, at least */
 #define CHUNKS 64   /* at most: their sums lie in the workspace */
 #define STRETCH 64  /* elements */
 #define GRAIN 16384 /* elements */

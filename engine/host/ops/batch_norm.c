@@ -11,10 +11,25 @@ struct stats_work {
     int64_t inner;
 };
 
+/* Several positions a pass: their sums are loaded and stored once, and still added one after the other. */
+#define PASS 4
 MGB_SIMD static void stats_wide(const float *x, const float *origin, int64_t inner,
                                 int64_t positions, double *first, double *second)
 {
-    for (int64_t p = 0; p < positions; p++, x += inner) {
+    for (; positions >= PASS; positions -= PASS, x += PASS * inner) {
+        MGB_EACH
+        for (int64_t i = 0; i < inner; i++) {
+            double from = (double)origin[i], one = first[i], two = second[i];
+            for (int k = 0; k < PASS; k++) {
+                double d = (double)x[k * inner + i] - from;
+                one += d;
+                two += d * d;
+            }
+            first[i] = one;
+            second[i] = two;
+        }
+    }
+    for (; positions > 0; positions--, x += inner) {
         MGB_EACH
         for (int64_t i = 0; i < inner; i++) {
             double d = (double)x[i] - (double)origin[i];
@@ -26,21 +41,27 @@ MGB_SIMD static void stats_wide(const float *x, const float *origin, int64_t inn
 
 /* One block of 16 channels: its sums stay in registers. */
 #define TILE 16
-MGB_SIMD static void stats_tile(const float *restrict x, const float *restrict origin,
-                                int64_t positions, double *restrict first, double *restrict second)
+typedef float float8 __attribute__((vector_size(32)));
+typedef double double8 __attribute__((vector_size(64)));
+
+MGB_SIMD static void stats_tile(const float *x, const float *origin, int64_t positions,
+                                double *first, double *second)
 {
-    double o[TILE], one[TILE], two[TILE];
-    for (int i = 0; i < TILE; i++) {
-        o[i] = (double)origin[i];
-        one[i] = first[i];
-        two[i] = second[i];
-    }
-    for (int64_t p = 0; p < positions; p++, x += TILE)
-        for (int i = 0; i < TILE; i++) {
-            double d = (double)x[i] - o[i];
-            one[i] += d;
-            two[i] += d * d;
+    double8 from[2], one[2], two[2];
+    float8 in[2];
+    memcpy(in, origin, sizeof in);
+    memcpy(one, first, sizeof one);
+    memcpy(two, second, sizeof two);
+    for (int h = 0; h < 2; h++)
+        from[h] = __builtin_convertvector(in[h], double8);
+    for (int64_t p = 0; p < positions; p++, x += TILE) {
+        memcpy(in, x, sizeof in);
+        for (int h = 0; h < 2; h++) {
+            double8 d = __builtin_convertvector(in[h], double8) - from[h];
+            one[h] += d;
+            two[h] += d * d;
         }
+    }
     memcpy(first, one, sizeof one);
     memcpy(second, two, sizeof two);
 }

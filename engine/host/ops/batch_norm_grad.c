@@ -15,12 +15,27 @@ struct sums_work {
     bool relu;
 };
 
+/* Several positions a pass: their sums are loaded and stored once, and still added one after the other. */
+#define PASS 4
 MGB_SIMD static void sums_linear(const struct sums_work *w, int64_t k, int64_t at,
                                  int64_t positions, double *first, double *second)
 {
     const float *x = w->x + at, *dy = w->dy + at, *mean = w->mean + k;
     int64_t inner = w->inner;
-    for (int64_t p = 0; p < positions; p++, x += inner, dy += inner) {
+    for (; positions >= PASS; positions -= PASS, x += PASS * inner, dy += PASS * inner) {
+        MGB_EACH
+        for (int64_t i = 0; i < inner; i++) {
+            double one = first[i], two = second[i];
+            for (int q = 0; q < PASS; q++) {
+                double dz = (double)dy[q * inner + i];
+                one += dz * (double)(x[q * inner + i] - mean[i]);
+                two += dz;
+            }
+            first[i] = one;
+            second[i] = two;
+        }
+    }
+    for (; positions > 0; positions--, x += inner, dy += inner) {
         MGB_EACH
         for (int64_t i = 0; i < inner; i++) {
             double dz = (double)dy[i];
@@ -36,7 +51,21 @@ MGB_SIMD static void sums_relu(const struct sums_work *w, int64_t k, int64_t at,
     const float *x = w->x + at, *dy = w->dy + at, *mean = w->mean + k, *slope = w->slope + k,
                 *shift = w->shift + k;
     int64_t inner = w->inner;
-    for (int64_t p = 0; p < positions; p++, x += inner, dy += inner) {
+    for (; positions >= PASS; positions -= PASS, x += PASS * inner, dy += PASS * inner) {
+        MGB_EACH
+        for (int64_t i = 0; i < inner; i++) {
+            double one = first[i], two = second[i];
+            for (int q = 0; q < PASS; q++) {
+                float d = x[q * inner + i] - mean[i], g = dy[q * inner + i];
+                double dz = (double)(d * slope[i] + shift[i] > 0 ? g : 0.0f);
+                one += dz * (double)d;
+                two += dz;
+            }
+            first[i] = one;
+            second[i] = two;
+        }
+    }
+    for (; positions > 0; positions--, x += inner, dy += inner) {
         MGB_EACH
         for (int64_t i = 0; i < inner; i++) {
             float d = x[i] - mean[i], g = dy[i];
