@@ -338,7 +338,7 @@ static enum mgb_status calculate(struct maker *m, int *x)
     MGB_TRY(mgb_op_pad(m->graph, x, "pad", *x, 1, (const int64_t[]){1, 2}));
     MGB_TRY(mgb_op_slice(m->graph, x, "slice", *x, 1, 2, width));
     MGB_TRY(mgb_op_concat(m->graph, x, "concat", (int[]){value, *x}, 2, 1));
-    MGB_TRY(mgb_op_sum(m->graph, &y, "over", *x, 1, true));
+    MGB_TRY((m->seed % 8 == 3 ? mgb_op_sum : mgb_op_mean)(m->graph, &y, "over", *x, 1, true));
     MGB_TRY(mgb_op_affine(m->graph, &y, "affine", y, 0.05f, 0));
     MGB_TRY(mgb_op_add(m->graph, x, "add", *x, y));
     if (!m->smooth)
