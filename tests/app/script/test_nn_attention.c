@@ -51,6 +51,12 @@ static void tied_layers_share_their_kernel(void **state)
     passes(MODEL("local one = nn.dense{ units = 6 }\n"
                  "y = nn.dense{ units = 6, tie = one, bias = false }(one(a))",
                  "assert(model:summary().parameters == 42 + 24 * 3 + 3)\n"));
+    passes(MODEL("local ids = nn.embedding{ vocabulary = 9, units = 6 }\n"
+                 "local first = nn.dense{ units = 9, tie = ids, bias = false }\n"
+                 "nn.flatten(ids(mask))\n"
+                 "first(a)\n"
+                 "y = nn.dense{ units = 9, tie = first }(a)",
+                 "assert(model:summary().parameters == 9 * 6 + 9 + 36 * 3 + 3)\n"));
 }
 
 static void wrong_options_are_named(void **state)

@@ -1,4 +1,4 @@
-/* exp, tanh and sigmoid at the ends of what a float can be: they are defined for every input, a NaN included. */
+/* exp, tanh, sigmoid and erf at the ends of what a float can be: they are defined for every input, a NaN included. */
 #include "tests/support/check.h"
 
 #include "engine/host/vmath.h"
@@ -13,6 +13,7 @@ static void a_nan_stays_one(void **state)
         assert_true(isnan(mgb_exp(nan)));
         assert_true(isnan(mgb_sigmoid(nan)));
         assert_true(isnan(mgb_tanh(nan)));
+        assert_true(isnan(mgb_erf(nan)));
     }
 }
 
@@ -27,6 +28,8 @@ static void infinities_and_the_largest_numbers_have_their_limits(void **state)
         assert_true(mgb_sigmoid(-large[i]) < 1e-37f && mgb_sigmoid(-large[i]) >= 0);
         assert_true(mgb_tanh(large[i]) == 1);
         assert_true(mgb_tanh(-large[i]) == -1);
+        assert_true(mgb_erf(large[i]) == 1);
+        assert_true(mgb_erf(-large[i]) == -1);
     }
 }
 
@@ -53,6 +56,7 @@ static void every_magnitude_is_near_the_exact_value(void **state)
             double e = exp(fmax(fmin((double)x, 88.37626), -87.33654));
             assert_true(fabs((double)mgb_exp(x) / e - 1) < 1e-5);
             assert_true(fabs((double)mgb_tanh(x) - tanh((double)x)) < 1e-6);
+            assert_true(fabs((double)mgb_erf(x) - erf((double)x)) < 1e-6);
             assert_true(fabs((double)mgb_sigmoid(x) - 1 / (1 + exp(-(double)x))) < 1e-6);
         }
     }
