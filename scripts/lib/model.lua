@@ -236,9 +236,17 @@ function methods.summary(model)
     variables = graph:variables(), text = graph:text() }, summary_type)
 end
 
+-- The same model under a name of its own, with the options it has now as defaults: models/resnet50.lua is one.
+function methods.as(model, name)
+  local s = state[model] or host.fail("write model:as(\"name\"), with a colon")
+  if type(name) ~= "string" then host.fail("as: name expected, got " .. host.describe(name)) end
+  host.name_check("as", name)
+  return model_new(name, { fn = s.fn, declared = options_merged(s), given = {}, build = s.build })
+end
+
 function model_type.__index(_, name)
   return methods[name] or
-    host.fail(("a model has no field '%s': there are name and summary()"):format(tostring(name)))
+    host.fail(("a model has no field '%s': there are name, summary() and as()"):format(tostring(name)))
 end
 
 -- Names are shown and stored.

@@ -131,6 +131,13 @@ define{
 }
 
 define{
+  name = "pad", inputs = 1, options = { axis = "integer!", before = "count", after = "count" },
+  call = function(build, layer, o, x)
+    return build.graph:pad(layer.name, x, o.axis, o.before or 0, o.after or 0)
+  end,
+}
+
+define{
   name = "slice", inputs = 1, options = { axis = "integer!", begin = "integer", count = "positive" },
   call = function(build, layer, o, x)
     return build.graph:slice(layer.name, x, o.axis, o.begin or 0, o.count or -1)

@@ -140,7 +140,7 @@ static void options_of_a_model_are_checked(void **state)
     fails(MODEL("local _ = opt.dept") "model:summary()",
           "model 'm' has no option 'dept' (did you mean 'depth'?)");
     fails(MODEL("") "return model.depth",
-          "a model has no field 'depth': there are name and summary()");
+          "a model has no field 'depth': there are name, summary() and as()");
     fails("nn.model('m', function() end, { option = {} })",
           "nn.model 'm': unknown option 'option' (did you mean 'options'?)");
     fails("nn.model('m')", "nn.model 'm': function (m, opt) expected, got nil");
