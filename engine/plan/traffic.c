@@ -39,15 +39,18 @@ static void link_add(struct mgb_planner *planner, int from, int to, int64_t byte
             (struct mgb_traffic){from, to, bytes};
 }
 
-static void collectives_count(struct mgb_planner *planner, const int64_t *payload)
+struct payload {         /* of a collective */
+    int64_t bytes, size; /* size of a number */
+};
+
+static void collectives_count(struct mgb_planner *planner, const struct payload *payload)
 {
     const struct mgb_plan *plan = planner->plan;
-    int64_t size = plan->wire_type == MGB_WIRE_F32 ? 4 : 2;
     for (int t = 0; t < plan->tower_count && plan->collective_count > 0; t++) {
         int64_t ring = 0, tree = 0;
         for (int k = 0; k < plan->collective_count; k++) {
-            ring += ring_bytes(payload[k], size, plan->tower_count, t);
-            tree += payload[k];
+            ring += ring_bytes(payload[k].bytes, payload[k].size, plan->tower_count, t);
+            tree += payload[k].bytes;
         }
         int next = plan->towers[(t + 1) % plan->tower_count].device, here = plan->towers[t].device;
         if (!tree_like(plan->algorithm)) {
@@ -106,7 +109,7 @@ enum mgb_status mgb_plan_traffic(struct mgb_planner *planner)
     struct mgb_plan *plan = planner->plan;
     plan->traffic = mgb_plan_alloc(planner, traffic_room(planner), sizeof *plan->traffic);
     int64_t *bytes = mgb_alloc(((size_t)planner->queues.count + 1) * sizeof *bytes);
-    int64_t *payload = mgb_alloc(((size_t)plan->collective_count + 1) * sizeof *payload);
+    struct payload *payload = mgb_alloc(((size_t)plan->collective_count + 1) * sizeof *payload);
     if (!plan->traffic || !bytes || !payload) {
         planner->failed = true;
     } else {
@@ -115,7 +118,8 @@ enum mgb_status mgb_plan_traffic(struct mgb_planner *planner)
             if (task->kind == MGB_TASK_COPY)
                 bytes[planner->queue_of[i]] += task->bytes;
             if (task->kind == MGB_TASK_ALLREDUCE)
-                payload[task->collective] = task->bytes;
+                payload[task->collective] = (struct payload){
+                    task->bytes, plan->wire_type == MGB_WIRE_F32 || task->states ? 4 : 2};
         }
         copies_count(planner, bytes);
         collectives_count(planner, payload);

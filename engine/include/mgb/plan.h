@@ -79,8 +79,7 @@ struct mgb_task {
     int collective;                   /* MGB_TASK_ALLREDUCE; else -1 */
     int operand_begin, operand_count; /* into operands */
     int input_count;                  /* MGB_TASK_COMPUTE: leading operands that are read */
-    unsigned
-        plain; /* MGB_TASK_COMPUTE: bit k: output k of the node was asked for in plain layout */
+    unsigned plain;   /* MGB_TASK_COMPUTE: bit k: output k was asked for in plain layout */
     int output_count; /* following ones that are written; a workspace comes last when there is one */
     int wait_begin, wait_count; /* into waits: only tasks of other queues */
     int64_t bytes;              /* moved, for copies and collectives (a tower's payload) */
