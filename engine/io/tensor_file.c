@@ -83,7 +83,7 @@ static enum mgb_status header_read(struct mgb_tensor_file *out, int64_t file)
 
 enum mgb_status mgb_tensor_file_open(struct mgb_tensor_file *out, const char *path)
 {
-    int64_t size;
+    int64_t size = 0;
     *out = (struct mgb_tensor_file){.fd = -1, .path = mgb_copy_string(path)};
     if (!out->path)
         return mgb_fail(MGB_NO_MEMORY, "no memory to read '%s'", path);
