@@ -16,6 +16,7 @@
 #include "app/script/mgb_lua_nn_layers.h"
 #include "app/script/mgb_lua_nn_math.h"
 #include "app/script/mgb_lua_nn_norm.h"
+#include "app/script/mgb_lua_nn_projection.h"
 #include "app/script/mgb_lua_nn_sequence.h"
 #include "app/script/mgb_lua_nn_time.h"
 #include "app/script/mgb_lua_plot.h"
@@ -39,14 +40,13 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),         PART(closure),     PART(nn),           PART(nn_layers),
-        PART(nn_norm),      PART(nn_sequence), PART(nn_attention), PART(nn_math),
-        PART(nn_time),      PART(model),       PART(data),         PART(result),
-        PART(checkpoint),   PART(recall),      PART(trace),        PART(run),
-        PART(session),      PART(verify),      PART(speedup),      PART(forecast),
-        PART(sweep_grid),   PART(sweep),       PART(table),        PART(plot),
-        PART(explain_hint), PART(explain),     PART(compare),      PART(later),
-        PART(words),        PART(workbench),
+        PART(json),         PART(closure),      PART(nn),      PART(nn_layers),     PART(nn_norm),
+        PART(nn_sequence),  PART(nn_attention), PART(nn_math), PART(nn_projection), PART(nn_time),
+        PART(model),        PART(data),         PART(result),  PART(checkpoint),    PART(recall),
+        PART(trace),        PART(run),          PART(session), PART(verify),        PART(speedup),
+        PART(forecast),     PART(sweep_grid),   PART(sweep),   PART(table),         PART(plot),
+        PART(explain_hint), PART(explain),      PART(compare), PART(later),         PART(words),
+        PART(workbench),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

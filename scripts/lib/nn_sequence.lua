@@ -48,7 +48,7 @@ define{
 local function recurrent_options(own)
   return { units = "positive!", return_sequences = "boolean", return_state = "boolean", reverse = "boolean",
            bias = "boolean", kernel_init = "any", recurrent_init = "any", bias_init = "any", stateful = "boolean",
-           batch = "positive", [own] = "boolean" }
+           batch = "positive", [own] = "boolean", projection = own == "unit_forget_bias" and "count" or nil }
 end
 
 -- A state kept from batch to batch belongs to rows that a split moves about; a fixed batch contradicts every split.
@@ -64,6 +64,7 @@ end
 
 local function recurrent_prepare(what, o, states)
   o.states = states
+  if o.projection == 0 then o.projection = nil end
   state_refuse(what, o)
   o.kernel_init = initialiser_read(what, "kernel_init", o.kernel_init, "glorot_uniform")
   o.recurrent_init = initialiser_read(what, "recurrent_init", o.recurrent_init, "glorot_uniform")
@@ -78,8 +79,10 @@ local function recurrent_variables(build, layer, o, x, gates, bias_shape)
         #shape == 0 and "one value an example" or table.concat(shape, "x")))
     end
     return { kernel = host.variable(build, "kernel", { shape[2], width }, o.kernel_init),
-             recurrent = host.variable(build, "recurrent_kernel", { o.units, width }, o.recurrent_init),
-             bias = o.bias ~= false and host.variable(build, "bias", bias_shape, o.bias_init) or nil }
+             recurrent = host.variable(build, "recurrent_kernel", { o.projection or o.units, width }, o.recurrent_init),
+             bias = o.bias ~= false and host.variable(build, "bias", bias_shape, o.bias_init) or nil,
+             projection = o.projection and
+               host.variable(build, "projection_kernel", { o.units, o.projection }, o.recurrent_init) }
   end)
 end
 
@@ -115,7 +118,9 @@ function recurrent.lstm_variables(build, layer, o, x)
 end
 
 function recurrent.lstm(build, layer, o, name, x, mask, h, c)
-  local call = operands(build, o, recurrent.lstm_variables(build, layer, o, x), mask, h, c)
+  local made = recurrent.lstm_variables(build, layer, o, x)
+  if o.projection then return host.lstm_projected(build, o, made, name, x, mask, h, c) end
+  local call = operands(build, o, made, mask, h, c)
   call.cell = o.return_state or false
   local y = build.graph:lstm(name, x, call)
   if not o.return_state then return y end

@@ -26,6 +26,8 @@ local function joined(graph, name, parts)
   return parts[1]
 end
 
+host.rows_join = joined
+
 -- One position after the other, each a tensor of its own, with the same variables.
 local function positions_call(build, layer, inner, x, shape)
   local graph, parts = build.graph, {}

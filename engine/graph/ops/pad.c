@@ -1,5 +1,7 @@
 /* Zeros around an axis, and a part of an axis: each is the gradient of the other. */
+#include "engine/graph/ops/arithmetic.h"
 #include "engine/graph/ops/axis.h"
+#include "engine/graph/ops/expand.h"
 
 #define MOST ((int64_t)1 << 24) /* zeros on one side */
 
@@ -30,6 +32,11 @@ enum mgb_status mgb_op_slice(struct mgb_graph *graph, int *out, const char *name
     int inner;
     char text[96], wanted[48] = "";
     MGB_TRY(mgb_op_begin(&call, graph, MGB_OP_SLICE, name));
+    if (mgb_tensor_is_variable(graph, x)) {
+        char variable[160];
+        mgb_format(variable, sizeof variable, "%s_variable", name);
+        MGB_TRY(mgb_expand_make(graph, &x, variable, x));
+    }
     enum mgb_type type = mgb_tensor_type(graph, x); /* positions of labels may be cut out, too */
     MGB_TRY(mgb_op_take(&call, "input", x, type, &shape));
     MGB_TRY(mgb_axis_resolve(&call, &inner, axis, &shape));
