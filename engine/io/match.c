@@ -3,7 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/io/json.h"
+#include "engine/base/json.h"
 #include <string.h>
 
 #define NAMED 4 /* of many names as many are told */

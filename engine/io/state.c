@@ -2,7 +2,7 @@
 #include "engine/io/state.h"
 
 #include "engine/base/memory.h"
-#include "engine/io/json.h"
+#include "engine/base/json.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

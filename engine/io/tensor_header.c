@@ -3,7 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/vector.h"
-#include "engine/io/json.h"
+#include "engine/base/json.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,7 +232,7 @@ static enum mgb_status words_check(struct table *table)
 enum mgb_status mgb_tensor_file_read_header(struct mgb_tensor_file *out, size_t size)
 {
     struct table table = {0};
-    struct mgb_json json = {out->header, size, 0};
+    struct mgb_json json = {out->header, size, 0, "the header"};
     enum mgb_status status = entries_read(&table, &json, out->data_bytes);
     if (status == MGB_OK) {
         table_sort(&table, place_compare);

@@ -1,5 +1,5 @@
-/* The strict reader of headers. */
-#include "engine/io/json.h"
+/* The strict reader of JSON. */
+#include "engine/base/json.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static char *text_of(const char *source, size_t size)
 {
     char *copy = malloc(size ? size : 1), *text = NULL, *out = NULL;
     memcpy(copy, source, size);
-    struct mgb_json json = {copy, size, 0};
+    struct mgb_json json = {copy, size, 0, "the header"};
     if (mgb_json_text(&text, &json) == MGB_OK && mgb_json_end(&json) == MGB_OK)
         out = strdup(text);
     free(copy);
@@ -73,7 +73,7 @@ static void what_is_no_text_is_refused(void **state)
 static enum mgb_status count_of(const char *source, int64_t *out)
 {
     char *copy = strdup(source);
-    struct mgb_json json = {copy, strlen(source), 0};
+    struct mgb_json json = {copy, strlen(source), 0, "the line"};
     enum mgb_status status = mgb_json_count(out, &json);
     if (status == MGB_OK)
         status = mgb_json_end(&json);
@@ -106,6 +106,50 @@ static void counts_are_whole_numbers_from_0(void **state)
         assert_status(count_of(wrong[i], &value), MGB_CORRUPT);
 }
 
+static enum mgb_status skip_of(const char *source)
+{
+    size_t size = strlen(source);
+    char *copy = malloc(size ? size : 1);
+    memcpy(copy, source, size); /* without a byte to spare */
+    struct mgb_json json = {copy, size, 0, "the line"};
+    enum mgb_status status = mgb_json_skip(&json);
+    if (status == MGB_OK)
+        status = mgb_json_end(&json);
+    free(copy);
+    return status;
+}
+
+static void any_value_can_be_passed_over(void **state)
+{
+    static const char *const right[] = {"null",
+                                        "true",
+                                        " false ",
+                                        "0",
+                                        "-0.5e+10",
+                                        "12",
+                                        "\"a\\u00e9\"",
+                                        "[]",
+                                        "{}",
+                                        "[1, [2, {\"a\": [null]}], \"x\"]",
+                                        "{\"a\":1 , \"b\" : {} }"};
+    static const char *const wrong[] = {
+        "",     "nul",   "True",    "01",    "- 1", "1.", ".5",       "1e",  "+1",        "NaN",
+        "[1,]", "[1 2]", "{\"a\"}", "{1:2}", "[1}", "[",  "{\"a\":1", "1 2", "{\"a\":1,}"};
+    char deep[80] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        assert_ok(skip_of(right[i]));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_status(skip_of(wrong[i]), MGB_CORRUPT);
+    memset(deep, '[', 32);
+    memset(deep + 32, ']', 32);
+    assert_ok(skip_of(deep));
+    memset(deep, '[', 33);
+    memset(deep + 33, ']', 33);
+    assert_status(skip_of(deep), MGB_CORRUPT);
+    assert_message("byte 32 of the line: nested more than 32 deep");
+}
+
 static void what_is_shown_commands_no_terminal(void **state)
 {
     char shown[MGB_JSON_SHOWN], large[400];
@@ -125,6 +169,7 @@ int main(void)
         cmocka_unit_test(texts_are_decoded),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(counts_are_whole_numbers_from_0),
+        cmocka_unit_test(any_value_can_be_passed_over),
         cmocka_unit_test(what_is_shown_commands_no_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

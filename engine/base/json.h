@@ -1,7 +1,7 @@
-/* A strict reader of the JSON that a safetensors header is (RFC 8259): objects, lists, texts and whole numbers from 0 are
- * taken one by one by whoever knows what must come next, so that nothing nests deeper than asked for. Knows no tensors. */
-#ifndef MGB_IO_JSON_H
-#define MGB_IO_JSON_H
+/* A strict reader of JSON (RFC 8259), of headers of safetensors and of lines of data: objects, lists, texts and whole
+ * numbers from 0 are taken one by one by whoever knows what must come next, so that nothing nests deeper than asked for. */
+#ifndef MGB_BASE_JSON_H
+#define MGB_BASE_JSON_H
 
 #include <mgb/status.h>
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 struct mgb_json {
     char *text; /* texts are decoded in place */
     size_t size, at;
+    const char *of; /* what messages call it; NULL: the header */
 };
 
 /* Takes `what` when it comes next, blanks before it too. */
@@ -22,6 +23,8 @@ enum mgb_status mgb_json_expect(struct mgb_json *json, char what);
 enum mgb_status mgb_json_text(char **out, struct mgb_json *json);
 /* A whole number from 0 to INT64_MAX, without sign, fraction and exponent. */
 enum mgb_status mgb_json_count(int64_t *out, struct mgb_json *json);
+/* Passes over one value of any kind. MGB_CORRUPT for what is none, and for lists and objects more than 32 deep. */
+enum mgb_status mgb_json_skip(struct mgb_json *json);
 /* MGB_CORRUPT unless only blanks are left. */
 enum mgb_status mgb_json_end(struct mgb_json *json);
 

@@ -1,7 +1,12 @@
 /* See json.h. */
-#include "engine/io/json.h"
+#include "engine/base/json.h"
 
 #include <string.h>
+
+static const char *name_of(const struct mgb_json *json)
+{
+    return json->of ? json->of : "the header";
+}
 
 static void blanks_skip(struct mgb_json *json)
 {
@@ -23,13 +28,13 @@ static enum mgb_status found_fail(struct mgb_json *json, const char *expected)
 {
     blanks_skip(json);
     if (json->at == json->size)
-        return mgb_fail(MGB_CORRUPT, "%s expected where the header ends", expected);
+        return mgb_fail(MGB_CORRUPT, "%s expected where %s ends", expected, name_of(json));
     unsigned char byte = (unsigned char)json->text[json->at];
     if (byte > ' ' && byte < 0x7f)
-        return mgb_fail(MGB_CORRUPT, "%s expected at byte %zu of the header, '%c' found", expected,
-                        json->at, byte);
-    return mgb_fail(MGB_CORRUPT, "%s expected at byte %zu of the header, byte 0x%02x found",
-                    expected, json->at, byte);
+        return mgb_fail(MGB_CORRUPT, "%s expected at byte %zu of %s, '%c' found", expected,
+                        json->at, name_of(json), byte);
+    return mgb_fail(MGB_CORRUPT, "%s expected at byte %zu of %s, byte 0x%02x found", expected,
+                    json->at, name_of(json), byte);
 }
 
 enum mgb_status mgb_json_expect(struct mgb_json *json, char what)
@@ -145,10 +150,12 @@ enum mgb_status mgb_json_text(char **out, struct mgb_json *json)
     while (at < json->size && json->text[at] != '"') {
         size_t here = at;
         if (!character_take(json, &to, &at))
-            return mgb_fail(MGB_CORRUPT, "byte %zu of the header is no character of a text", here);
+            return mgb_fail(MGB_CORRUPT, "byte %zu of %s is no character of a text", here,
+                            name_of(json));
     }
     if (at >= json->size)
-        return mgb_fail(MGB_CORRUPT, "the text at byte %zu of the header has no end", begin - 1);
+        return mgb_fail(MGB_CORRUPT, "the text at byte %zu of %s has no end", begin - 1,
+                        name_of(json));
     json->text[to] = '\0';
     json->at = at + 1;
     *out = json->text + begin;
@@ -164,8 +171,8 @@ enum mgb_status mgb_json_count(int64_t *out, struct mgb_json *json)
          json->at++)
         if (__builtin_mul_overflow(value, (int64_t)10, &value) ||
             __builtin_add_overflow(value, (int64_t)(json->text[json->at] - '0'), &value))
-            return mgb_fail(MGB_CORRUPT, "the number at byte %zu of the header is too large",
-                            begin);
+            return mgb_fail(MGB_CORRUPT, "the number at byte %zu of %s is too large", begin,
+                            name_of(json));
     bool none = json->at == begin, led = json->at > begin + 1 && json->text[begin] == '0';
     bool more =
         json->at < json->size && json->text[json->at] && strchr(".eE", json->text[json->at]);
