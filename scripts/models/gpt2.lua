@@ -20,9 +20,9 @@ return nn.model("gpt2", function(m, opt)
   local ids = m:input("ids", { opt.seq }, "i32")
   local label = m:input("label", { opt.seq }, "i32")         -- the token that follows each
   local tokens = nn.embedding{ vocabulary = opt.vocabulary, units = opt.width, init = { "normal", 0.02 }, name = "tokens" }
+  local x = tokens(ids)
   local positions = nn.parameter{ shape = { opt.context, opt.width }, init = { "normal", 0.02 }, name = "positions" }
-  local first = opt.seq < opt.context and nn.slice{ axis = 1, count = opt.seq }(positions) or positions
-  local x = nn.add(tokens(ids), first)
+  x = nn.add(x, opt.seq < opt.context and nn.slice{ axis = 1, count = opt.seq }(positions) or positions)
   x = nn.dropout{ rate = opt.dropout }(x)
   for i = 1, opt.layers do x = nn.scope("block" .. i, block, x, opt) end
   x = nn.layer_norm{ epsilon = 1e-5, name = "norm" }(x)

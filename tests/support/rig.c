@@ -89,6 +89,12 @@ static bool runs(const struct mgb_node *node)
     return node->kind != MGB_OP_INPUT && node->kind != MGB_OP_READ;
 }
 
+/* Is the node left out of a play? */
+static bool skipped(const struct session *s, const struct mgb_node *node)
+{
+    return s->play->forward && node->section != MGB_SECTION_FORWARD;
+}
+
 static void last_find(struct session *s)
 {
     const struct mgb_graph *graph = s->reference->graph;
@@ -123,7 +129,7 @@ static void outputs_place(struct session *s, int index)
         if (s->play->plain || out->last < 0)
             assert_int_equal(out->layout, 0);
         out->bytes = facts->out_bytes[i];
-        int shared = i > 0 ? -1 : facts->alias;
+        int shared = facts->alias < 0 ? -1 : facts->alias + i;
         if (i == 0 && shared < 0 && s->play->in_place && facts->in_place >= 0 &&
             may_overwrite(s, index, node->inputs[facts->in_place])) {
             shared = facts->in_place;
@@ -143,6 +149,8 @@ static enum mgb_status node_describe(struct session *s, int index)
     const struct mgb_graph *graph = s->reference->graph;
     const struct mgb_node *node = &graph->nodes[index];
     struct node_place *place = &s->nodes[index];
+    if (skipped(s, node))
+        return MGB_OK;
     if (!runs(node)) {
         struct tensor_place *out = &s->tensors[node->outputs[0]];
         out->bytes = mgb_tensor_bytes(graph, node->outputs[0], s->reference->rows);
@@ -174,7 +182,8 @@ static void inputs_write(struct session *s)
 {
     const struct mgb_graph *graph = s->reference->graph;
     for (int t = 0; t < graph->tensor_count; t++) {
-        if (runs(&graph->nodes[graph->tensors[t].node]))
+        const struct mgb_node *node = &graph->nodes[graph->tensors[t].node];
+        if (runs(node) || skipped(s, node))
             continue;
         int64_t count = s->reference->counts[t];
         float *copy = malloc(4 * (size_t)count);
@@ -195,7 +204,7 @@ static void node_launch(struct session *s, int index, struct mgb_queue *queue,
 {
     const struct mgb_node *node = &s->reference->graph->nodes[index];
     struct node_place *place = &s->nodes[index];
-    if (!runs(node) || place->facts.alias >= 0)
+    if (!runs(node) || skipped(s, node) || place->facts.alias >= 0)
         return;
     for (int i = 0; i < node->input_count; i++)
         place->inputs[i] = s->base + s->tensors[node->inputs[i]].offset;
@@ -220,7 +229,9 @@ static void values_read(struct session *s, struct rig_values *out)
     out->value = calloc((size_t)out->count, sizeof *out->value);
     for (int t = 0; t < out->count; t++) {
         const struct tensor_place *place = &s->tensors[t];
-        if (place->layout != 0 || place->overwritten || place->bytes == 0)
+        bool weight = graph->nodes[graph->tensors[t].node].kind == MGB_OP_READ;
+        if (place->layout != 0 || place->overwritten || place->bytes == 0 ||
+            (s->play->forward && weight))
             continue;
         int64_t count = s->reference->counts[t];
         char *raw = malloc((size_t)place->bytes);
