@@ -2,56 +2,18 @@
 #include "engine/data/idx_file.h"
 
 #include "engine/base/memory.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
+#include "engine/data/stream.h"
 
 #define TYPE_U8 0x08
 /* Memory is taken as data arrives, so that a false header cannot ask for more than the file holds. */
 #define FIRST_BLOCK (4u << 20)
 #define MAX_BYTES ((int64_t)1 << 40)
 
-struct reader {
-    const char *path;
-    gzFile file;
-    int64_t offset;
-};
-
-/* Reads up to `bytes`; *got less than that at the end of the file. */
-static enum mgb_status reader_get(struct reader *reader, void *out, int64_t bytes, int64_t *got)
-{
-    *got = 0;
-    while (*got < bytes) {
-        int64_t left = bytes - *got;
-        unsigned piece = left > (1 << 30) ? 1u << 30 : (unsigned)left;
-        int n = gzread(reader->file, (unsigned char *)out + *got, piece);
-        int code = Z_OK;
-        const char *why = gzerror(reader->file, &code);
-        if (code == Z_ERRNO)
-            return mgb_fail(MGB_IO, "reading '%s' at offset %lld: %s", reader->path,
-                            (long long)reader->offset, strerror(errno));
-        /* gzread hands out what precedes the damage first; the offset is where good data ends. */
-        if (n < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR) {
-            reader->offset += n > 0 ? n : 0;
-            return mgb_fail(MGB_CORRUPT, "'%s': damaged gzip stream after %lld bytes of data (%s)",
-                            reader->path, (long long)reader->offset, why);
-        }
-        if (n == 0)
-            break;
-        *got += n;
-        reader->offset += n;
-    }
-    return MGB_OK;
-}
-
-static enum mgb_status header_get(struct reader *reader, unsigned char *out, int64_t bytes,
+static enum mgb_status header_get(struct mgb_gzip *reader, unsigned char *out, int64_t bytes,
                                   const char *what)
 {
     int64_t at = reader->offset, got;
-    MGB_TRY(reader_get(reader, out, bytes, &got));
+    MGB_TRY(mgb_gzip_read(reader, out, bytes, &got));
     if (got == bytes)
         return MGB_OK;
     return mgb_fail(MGB_CORRUPT,
@@ -59,7 +21,7 @@ static enum mgb_status header_get(struct reader *reader, unsigned char *out, int
                     reader->path, (long long)reader->offset, what, (long long)bytes, (long long)at);
 }
 
-static enum mgb_status magic_read(struct reader *reader, struct mgb_idx *out)
+static enum mgb_status magic_read(struct mgb_gzip *reader, struct mgb_idx *out)
 {
     unsigned char magic[4];
     MGB_TRY(header_get(reader, magic, 4, "the IDX magic number"));
@@ -80,7 +42,7 @@ static enum mgb_status magic_read(struct reader *reader, struct mgb_idx *out)
 }
 
 /* Dimensions; *bytes is what the values must come to. */
-static enum mgb_status dimensions_read(struct reader *reader, struct mgb_idx *out, int64_t *bytes)
+static enum mgb_status dimensions_read(struct mgb_gzip *reader, struct mgb_idx *out, int64_t *bytes)
 {
     *bytes = 1;
     for (int i = 0; i < out->rank; i++) {
@@ -97,7 +59,7 @@ static enum mgb_status dimensions_read(struct reader *reader, struct mgb_idx *ou
     return MGB_OK;
 }
 
-static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, int64_t bytes)
+static enum mgb_status values_read(struct mgb_gzip *reader, struct mgb_idx *out, int64_t bytes)
 {
     int64_t header = reader->offset, have = 0;
     while (have < bytes) {
@@ -109,7 +71,7 @@ static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, i
             return mgb_fail(MGB_NO_MEMORY, "'%s': no memory for %lld bytes", reader->path,
                             (long long)size);
         out->values = grown;
-        MGB_TRY(reader_get(reader, out->values + have, size - have, &got));
+        MGB_TRY(mgb_gzip_read(reader, out->values + have, size - have, &got));
         have += got;
         if (have < size)
             return mgb_fail(
@@ -121,7 +83,7 @@ static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, i
     }
     unsigned char more[16];
     int64_t got;
-    MGB_TRY(reader_get(reader, more, sizeof more, &got));
+    MGB_TRY(mgb_gzip_read(reader, more, sizeof more, &got));
     if (got > 0)
         return mgb_fail(
             MGB_CORRUPT,
@@ -130,56 +92,18 @@ static enum mgb_status values_read(struct reader *reader, struct mgb_idx *out, i
     return MGB_OK;
 }
 
-static const char *kind_word(mode_t mode)
-{
-    return S_ISDIR(mode)                    ? "a folder"
-           : S_ISFIFO(mode)                 ? "a named pipe"
-           : S_ISSOCK(mode)                 ? "a socket"
-           : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
-                                            : "no file";
-}
-
-/* Without waiting for a writer, as a named pipe would; what is no regular file is refused. */
-static enum mgb_status file_open(int *out, const char *path)
-{
-    struct stat info = {0};
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return mgb_fail(errno == ENOENT ? MGB_MISSING : MGB_IO, "cannot open '%s': %s", path,
-                        strerror(errno));
-    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(file);
-        return mgb_fail(MGB_IO, "cannot read '%s': it is %s; data comes from plain files", path,
-                        kind_word(info.st_mode));
-    }
-    *out = file;
-    return MGB_OK;
-}
-
-static enum mgb_status reader_open(struct reader *reader)
-{
-    int file = -1;
-    MGB_TRY(file_open(&file, reader->path));
-    reader->file = gzdopen(file, "rb");
-    if (reader->file)
-        return MGB_OK;
-    close(file);
-    return mgb_fail(MGB_NO_MEMORY, "no memory to open '%s'", reader->path);
-}
-
 enum mgb_status mgb_idx_read(struct mgb_idx *out, const char *path)
 {
     *out = (struct mgb_idx){0};
-    struct reader reader = {.path = path};
-    MGB_TRY(reader_open(&reader));
-    gzbuffer(reader.file, 1 << 16);
+    struct mgb_gzip reader;
+    MGB_TRY(mgb_gzip_open(&reader, path));
     int64_t bytes;
     enum mgb_status status;
     MGB_TRY_GOTO(status, magic_read(&reader, out), end);
     MGB_TRY_GOTO(status, dimensions_read(&reader, out, &bytes), end);
     MGB_TRY_GOTO(status, values_read(&reader, out, bytes), end);
 end:
-    gzclose_r(reader.file);
+    mgb_gzip_close(&reader);
     if (status != MGB_OK)
         mgb_idx_done(out);
     return status;

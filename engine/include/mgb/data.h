@@ -37,6 +37,66 @@ struct mgb_idx_file {
 /* u8 images become f32 / 255 with a channel axis of 1; one-dimensional u8 labels become i32. */
 enum mgb_status mgb_source_idx(struct mgb_source *out, const struct mgb_graph *graph,
                                const struct mgb_idx_file *files, int count, bool shuffle);
+/* Arrays of numpy: `path` is a .npy file, or with `archive` the name of an entry of that .npz file, ".npy" left out or not.
+ * The first axis counts rows; f4, f8, i4 and i8 become the input's type where it holds them, u1 as in IDX files, without
+ * the channel axis where the input has none. */
+enum mgb_status mgb_source_npz(struct mgb_source *out, const struct mgb_graph *graph,
+                               const char *archive, const struct mgb_idx_file *files, int count,
+                               bool shuffle);
+
+struct mgb_csv_input {
+    const char *input;
+    const char *const *columns; /* names in the first line, numbers from 1, or "first:last" */
+    int count;
+};
+struct mgb_csv {
+    const char *path; /* plain or gzip */
+    const struct mgb_csv_input *inputs;
+    int count;
+    bool headless; /* the first line is a row */
+    char separator;
+    const char *const *classes; /* names of classes in order; NULL: in order of appearance */
+    int class_count;
+};
+/* Numbers become f32 or i32. One column of names for an i32 input becomes classes. Errors name line and column. */
+enum mgb_status mgb_source_csv(struct mgb_source *out, const struct mgb_graph *graph,
+                               const struct mgb_csv *csv, bool shuffle);
+
+/* Words as numbers: a text, or pairs of sentences, read once for any number of models. */
+struct mgb_corpus;
+enum mgb_unit { MGB_CHARACTERS, MGB_WORDS };
+struct mgb_corpus_options {
+    const char *path; /* plain or gzip */
+    enum mgb_unit unit;
+    int64_t most; /* numbers at most, one of them for all that is unknown; 0: no limit */
+    const struct mgb_corpus *as; /* whose vocabulary to use, copied; NULL: one of its own */
+};
+/* A text in UTF-8. Numbers begin at 0 with the most frequent unit, of equals the one that comes first; with a limit the
+ * last number is that of unknown ones. A word is a run of letters and digits, with apostrophes between them; any other
+ * character but a blank stands for itself. */
+enum mgb_status mgb_corpus_text(struct mgb_corpus **out, const struct mgb_corpus_options *options);
+/* Lines of SNLI: objects with sentence1, sentence2 and gold_label. 0 is padding, 1 unknown, words from 2. Lines whose label
+ * is "-" and those with a sentence without a word are skipped and counted. */
+enum mgb_status mgb_corpus_pairs(struct mgb_corpus **out, const struct mgb_corpus_options *options);
+void mgb_corpus_free(struct mgb_corpus *corpus);
+/* How many numbers there are: what an embedding of it has rows. */
+int64_t mgb_corpus_vocabulary(const struct mgb_corpus *corpus);
+int64_t mgb_corpus_skipped(const struct mgb_corpus *corpus);
+/* The word of a number, NULL for those that stand for none. */
+const char *mgb_corpus_word(const struct mgb_corpus *corpus, int64_t number);
+
+/* Rows of `seq` units one after the other; the label is the same shifted by one, or for an input of one value the unit that
+ * follows. The corpus stays the owner's. */
+enum mgb_status mgb_source_text(struct mgb_source *out, const struct mgb_graph *graph,
+                                const struct mgb_corpus *corpus, const char *input,
+                                const char *label, int64_t seq, bool shuffle);
+/* Both sentences cut or filled with 0 to what their inputs take; labels: 0 entailment, 1 neutral, 2 contradiction. */
+enum mgb_status mgb_source_pairs(struct mgb_source *out, const struct mgb_graph *graph,
+                                 const struct mgb_corpus *corpus, const char *const names[3],
+                                 bool shuffle);
+/* A digest of the bytes of a file, for telling data apart. */
+enum mgb_status mgb_file_digest(uint64_t *out, const char *path);
+
 /* Rows [begin, end) of another source, which stays the owner's. */
 enum mgb_status mgb_source_take(struct mgb_source *out, const struct mgb_source *of,
                                 const struct mgb_graph *graph, int64_t begin, int64_t end);
