@@ -124,6 +124,10 @@ LUA
 script -qec "'$MGBENCH' --db after.db -e after.lua" "$work/screen" </dev/null >"$work/out" &
 pid=$!
 until_true 60 grep -q begun "$work/out"
+has_ended() {
+    [ "$(ask 'select outcome from run' after.db)" = ok ]
+}
+until_true 60 has_ended
 rm after.db
 : >go
 finished

@@ -65,8 +65,7 @@ start -e long.lua
 until_true 60 has_output
 until_true 60 steps 0
 sleep 0.1
-kill -INT "$pid"
-sleep 0.5
+interrupt
 same 'still waiting' yes "$(kill -0 "$pid" 2>/dev/null && echo yes || echo no)"
 kill -INT "$pid"
 finished
@@ -86,8 +85,7 @@ string.rep("a", 1e8):find(".-.-b")
 LUA
 start -e search.lua
 until_true 60 has_output
-kill -INT "$pid"
-sleep 0.5
+interrupt
 same 'still searching' yes "$(kill -0 "$pid" 2>/dev/null && echo yes || echo no)"
 kill -INT "$pid"
 finished

@@ -80,8 +80,7 @@ return (("a"):rep(40) .. "b"):find((".-"):rep(30) .. "c")
 LUA
 start -e stuck.lua
 until_true 60 has_output
-kill -INT "$pid"
-sleep 0.4
+interrupt
 kill -INT "$pid"
 finished
 command_line='stuck.lua, two signals'

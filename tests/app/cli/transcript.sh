@@ -72,6 +72,20 @@ worker() {
     cut -d' ' -f1 "/proc/$pid/task/$pid/children" 2>/dev/null
 }
 
+# No interrupt is on its way to $pid or its worker.
+taken() {
+    for process in "$pid" $(worker); do
+        ! grep -q -E '^(SigPnd|ShdPnd):.*[2367abef]$' "/proc/$process/status" || return 1
+    done
+}
+
+# Interrupts $pid, and returns when that was taken and another one would not count as the same.
+interrupt() {
+    kill -INT "$pid"
+    until_true 60 taken
+    sleep 0.4
+}
+
 has_output() {
     [ -s "$work/out" ]
 }
