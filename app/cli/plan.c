@@ -84,19 +84,19 @@ static enum mgb_status tasks_print(const struct mgb_plan *plan)
     return MGB_OK;
 }
 
-/* -1 when it is not asked for or nothing limits it. */
+/* -1 when nothing limits it; why is told where it is asked for. */
 static enum mgb_status largest_find(const struct mgb_invocation *in, struct mgb_preview *preview,
                                     int64_t *largest)
 {
-    *largest = -1;
-    if (!mgb_cli_find_flag(in, "--largest"))
-        return MGB_OK;
+    bool asked = mgb_cli_find_flag(in, "--largest");
     enum mgb_status status = mgb_preview_largest_batch(preview, largest);
-    if (status != MGB_UNSUPPORTED)
+    if (status == MGB_OK)
+        return MGB_OK;
+    *largest = -1;
+    if (asked && status != MGB_UNSUPPORTED)
         return status;
-    if (!in->quiet)
-        fprintf(stderr, "%s: largest batch: %s (--gpu-memory sets one)\n", in->program,
-                mgb_message_get());
+    if (asked && !in->quiet)
+        fprintf(stderr, "%s: largest batch: %s\n", in->program, mgb_message_get());
     return MGB_OK;
 }
 
@@ -141,7 +141,7 @@ static int plan_run(struct mgb_invocation *in)
 
 static const struct mgb_flag plan_flags[] = {
     {"--tasks", NULL, "instead of the figures, the plan itself: every task and buffer", false},
-    {"--largest", NULL, "also find the largest batch for each GPU that fits, by planning", false},
+    {"--largest", NULL, "say why, where no largest batch is shown", false},
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
@@ -150,7 +150,7 @@ static const struct mgb_example examples[] = {
     {"mgbench plan mnist_cnn --gpus 4", "memory by device and bytes by link"},
     {"mgbench plan mnist_cnn --gpus 4 --weights-at spread",
      "the same with the weights on all GPUs"},
-    {"mgbench plan mlp --gpus 2 --gpu-memory 64MiB --largest", "the largest batch that would fit"},
+    {"mgbench plan mlp --gpus 2 --gpu-memory 64MiB", "the largest batch that would fit"},
     {NULL, NULL}};
 
 const struct mgb_command mgb_command_plan = {
@@ -162,6 +162,8 @@ const struct mgb_command mgb_command_plan = {
     "batch.\n"
     "Sizes are MiB; --csv and --json give bytes. grads, activ and work are gradients, activations\n"
     "and workspace.\n"
+    "Where a device has a limit (--gpu-memory sets one), the largest batch of a GPU is shown too:\n"
+    "its plan fits, and that of one example more does not.\n"
     "Exit code 1 when the plan does not fit in memory; it is shown all the "
     "same.\n" MGB_CLI_REFUSAL_HELP,
     .examples = examples,

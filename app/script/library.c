@@ -10,6 +10,7 @@
 #include "app/script/mgb_lua_forecast.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"
+#include "app/script/mgb_lua_max_batch.h"
 #include "app/script/mgb_lua_model.h"
 #include "app/script/mgb_lua_nn.h"
 #include "app/script/mgb_lua_nn_attention.h"
@@ -46,7 +47,7 @@ void mgb_script_open_library(lua_State *L)
         PART(trace),        PART(run),          PART(session), PART(verify),        PART(speedup),
         PART(forecast),     PART(sweep_grid),   PART(sweep),   PART(table),         PART(plot),
         PART(explain_hint), PART(explain),      PART(compare), PART(later),         PART(words),
-        PART(workbench),
+        PART(workbench),    PART(max_batch),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

@@ -66,6 +66,10 @@ struct script_services {
      * are not the program's own. */
     enum mgb_status (*forecast)(void *context, struct script_forecast *out,
                                 const struct script_open_request *request);
+    /* The largest batch for each GPU of which the plan of `request` fits; 0: not even one example does. MGB_UNSUPPORTED:
+     * nothing limits it. NULL with sessions that are not the program's own. */
+    enum mgb_status (*largest_batch)(void *context, int64_t *batch,
+                                     const struct script_open_request *request);
     /* Judges cells together (Holm over all with a base). NULL: no database. */
     enum mgb_status (*judge)(void *context, struct script_judged *out,
                              const struct script_judge_request *requests, int count);

@@ -137,6 +137,22 @@ static int forecast_get(lua_State *L)
     return 1;
 }
 
+/* largest_batch(request) -> examples for each GPU */
+static int largest_batch_get(lua_State *L)
+{
+    const struct script_services *services = mgb_script_services(L, "sessions");
+    struct script_open_request request;
+    struct script_point point;
+    int64_t batch = 0;
+    lua_settop(L, 1);
+    mgb_script_read_request(L, &request, &point);
+    if (!services->largest_batch)
+        mgb_script_fail(L, "planning is not possible here");
+    mgb_script_check(L, services->largest_batch(services->context, &batch, &request));
+    lua_pushinteger(L, batch);
+    return 1;
+}
+
 /* The integers of the list in `key` of the table on the top; kept alive in it. */
 static const int64_t *segments_read(lua_State *L, const char *key, int *count)
 {
@@ -270,17 +286,13 @@ static int cores_count(void)
 
 void mgb_script_bind_sweep(lua_State *L)
 {
-    static const luaL_Reg lent[] = {{"sweep_find", sweep_find},
-                                    {"sweep_finish", sweep_finish},
-                                    {"sweep_hold", sweep_hold},
-                                    {"sweep_release", sweep_release},
-                                    {"sweep_mode", sweep_mode},
-                                    {"cell_tell", cell_tell},
-                                    {"forecast", forecast_get},
-                                    {"judge", cells_judge},
-                                    {"script_end", script_end},
-                                    {"label_check", label_check},
-                                    {NULL, NULL}};
+    static const luaL_Reg lent[] = {
+        {"sweep_find", sweep_find},   {"sweep_finish", sweep_finish},
+        {"sweep_hold", sweep_hold},   {"sweep_release", sweep_release},
+        {"sweep_mode", sweep_mode},   {"cell_tell", cell_tell},
+        {"forecast", forecast_get},   {"largest_batch", largest_batch_get},
+        {"judge", cells_judge},       {"script_end", script_end},
+        {"label_check", label_check}, {NULL, NULL}};
     luaL_setfuncs(L, lent, 0);
     mgb_script_set_text(L, "backend", mgb_script_of(L)->backend);
     mgb_script_set_text(L, "machine", mgb_script_of(L)->machine);

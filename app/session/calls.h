@@ -70,6 +70,8 @@ enum mgb_status mgb_hub_sweep_point(struct mgb_hub *hub, int64_t run,
 /* forecast.c and sweep_judge.c: as in services.h */
 enum mgb_status mgb_hub_forecast(void *context, struct script_forecast *out,
                                  const struct script_open_request *request);
+enum mgb_status mgb_hub_largest_batch(void *context, int64_t *batch,
+                                      const struct script_open_request *request);
 enum mgb_status mgb_hub_judge(void *context, struct script_judged *out,
                               const struct script_judge_request *requests, int count);
 enum mgb_status mgb_hub_rank(void *context, struct script_ranking *out,

@@ -79,3 +79,14 @@ enum mgb_status mgb_hub_forecast(void *context, struct script_forecast *out,
         out->seconds = seconds_find(context, request->point->digest);
     return MGB_OK;
 }
+
+enum mgb_status mgb_hub_largest_batch(void *context, int64_t *batch,
+                                      const struct script_open_request *request)
+{
+    struct mgb_preview *preview;
+    (void)context;
+    MGB_TRY(mgb_session_preview(&preview, request));
+    enum mgb_status status = mgb_preview_largest_batch(preview, batch);
+    mgb_preview_free(preview);
+    return status;
+}

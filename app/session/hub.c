@@ -206,6 +206,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .sweep_hold = mgb_hub_sweep_hold,
         .sweep_release = mgb_hub_sweep_release,
         .forecast = mgb_hub_forecast,
+        .largest_batch = mgb_hub_largest_batch,
         .judge = hub->options.database ? mgb_hub_judge : NULL,
         .rank = hub->options.database ? mgb_hub_rank : NULL,
         .progress = hub_progress,

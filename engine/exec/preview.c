@@ -157,7 +157,9 @@ static enum mgb_status batch_try(struct mgb_preview *preview, bool *fits, int64_
 enum mgb_status mgb_preview_largest_batch(struct mgb_preview *preview, int64_t *batch)
 {
     if (!is_limited(preview))
-        return mgb_fail(MGB_UNSUPPORTED, "no device in use has a memory limit");
+        return mgb_fail(MGB_UNSUPPORTED,
+                        "no device in use has a memory limit to fit a batch in: give one with "
+                        "gpu_memory, as \"4GiB\"");
     int64_t fits = 0, fails = 0; /* 0: none known */
     for (int64_t next = 1; next <= MOST_BATCH;
          next = fails ? fits + (fails - fits) / 2 : fits * 2) {

@@ -80,7 +80,7 @@ unset MGBENCH_CPU_DEVICES
 # A plan: figures that agree with each other; nothing stored.
 export MGBENCH_DB=plan.db
 command_line='mgbench plan'
-mgbench plan mlp $host --gpus 3 --global-batch 10 --largest --gpu-memory 16MiB --csv | tr -d '\r' >"$work/out"
+mgbench plan mlp $host --gpus 3 --global-batch 10 --gpu-memory 16MiB --csv | tr -d '\r' >"$work/out"
 same 'rows of the towers' '4 3 3' "$(sed -n 's/^rows of tower,.*,\([0-9]*\)$/\1/p' "$work/out" | tr '\n' ' ' | sed 's/ $//')"
 same 'tasks add up' "$(sed -n 's/^tasks,,,all,//p' "$work/out")" \
     "$(sed -n '/,all,/d;s/^tasks,,,[a-z]*,//p' "$work/out" | awk '{ n += $1 } END { print n }')"
