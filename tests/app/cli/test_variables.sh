@@ -21,7 +21,7 @@ expect 2 '' "mgbench: MGBENCH_PLUGIN_DIR is '/nowhere', which is no folder" env 
 
 # Help is given all the same.
 expect 0 'mgbench 0.1.0' '' env MGBENCH_STEP_TIMEOUT=abc "$MGBENCH" --version
-for value in 0 600 2.5 .5 1e3 1E+3; do
+for value in 0 600 62.5 .5e3 1e3 1E+3; do
     command_line="MGBENCH_STEP_TIMEOUT=$value"
     MGBENCH_STEP_TIMEOUT=$value mgbench run mlp --backend host --steps 2 --quiet --db ok.db >"$work/out" 2>"$work/err"
     same 'exit code' 0 $?
