@@ -17,6 +17,7 @@ return nn.model("gpt2", function(m, opt)
   if opt.small then -- for tests
     opt.vocabulary, opt.context, opt.seq, opt.layers, opt.width, opt.heads = 60, 12, 9, 2, 16, 2
   end
+  if opt.seq > opt.context then error(("gpt2: seq = %d is more than its context, %d"):format(opt.seq, opt.context), 0) end
   local ids = m:input("ids", { opt.seq }, "i32")
   local label = m:input("label", { opt.seq }, "i32")         -- the token that follows each
   local tokens = nn.embedding{ vocabulary = opt.vocabulary, units = opt.width, init = { "normal", 0.02 }, name = "tokens" }
