@@ -34,7 +34,7 @@ end
 
 return nn.model("resnet", function(m, opt)
   local blocks = stages[opt.depth] or error(("resnet: depth 18, 34, 50, 101 or 152 expected, got %d"):format(opt.depth))
-  if opt.small then opt.image, opt.width, opt.classes = 32, 8, 10 end -- for tests: as deep, with little to do
+  if opt.small then opt.image, opt.width, opt.classes = 64, 8, 10 end -- for tests: as deep, with little to do
   local image = m:input("image", { opt.image, opt.image, 3 })
   local label = m:input("label", {}, "i32")
   local x = nn.scope("stem", conv_norm, image, opt.width, 7, 2, "relu")
