@@ -2,7 +2,7 @@
  * (scripts/lib/data.lua). */
 #include "app/script/bind.h"
 #include "app/script/paths.h"
-#include <mgb/data.h>
+#include "app/script/source.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ static int source_close(lua_State *L)
     return 0;
 }
 
-/* An empty source on the top; its user value 1 keeps the value at `keeps` alive. */
-static struct mgb_source *source_make(lua_State *L, int keeps)
+/* Its user value 1 keeps the value at `keeps` alive. */
+struct mgb_source *mgb_script_push_source(lua_State *L, int keeps)
 {
     keeps = lua_absindex(L, keeps);
     struct mgb_source *source = lua_newuserdatauv(L, sizeof *source, 2);
@@ -36,24 +36,32 @@ static int source_random(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
     uint64_t seed = (uint64_t)luaL_checkinteger(L, 2);
-    mgb_script_check(L, mgb_source_random(source_make(L, 1), graph, seed));
+    mgb_script_check(L, mgb_source_random(mgb_script_push_source(L, 1), graph, seed));
     return 1;
+}
+
+struct mgb_idx_file *mgb_script_read_files(lua_State *L, int index, int *count)
+{
+    index = lua_absindex(L, index);
+    *count = (int)luaL_len(L, index);
+    struct mgb_idx_file *files = lua_newuserdatauv(L, ((size_t)*count + 1) * sizeof *files, 0);
+    for (int i = 0; i < *count; i++) {
+        lua_geti(L, index, i + 1);
+        lua_geti(L, -1, 1);
+        lua_geti(L, -2, 2);
+        files[i] = (struct mgb_idx_file){luaL_checkstring(L, -2), luaL_checkstring(L, -1)};
+        lua_pop(L, 3); /* the texts stay alive in the list */
+    }
+    return files;
 }
 
 /* source_idx(graph, { { input, path }, ... }, shuffle) */
 static int source_idx(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
-    int count = (int)luaL_len(L, 2);
-    struct mgb_idx_file *files = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *files, 0);
-    for (int i = 0; i < count; i++) {
-        lua_geti(L, 2, i + 1);
-        lua_geti(L, -1, 1);
-        lua_geti(L, -2, 2);
-        files[i] = (struct mgb_idx_file){luaL_checkstring(L, -2), luaL_checkstring(L, -1)};
-        lua_pop(L, 3); /* the texts stay alive in the list */
-    }
-    struct mgb_source *source = source_make(L, 1);
+    int count;
+    const struct mgb_idx_file *files = mgb_script_read_files(L, 2, &count);
+    struct mgb_source *source = mgb_script_push_source(L, 1);
     mgb_script_check(L, mgb_source_idx(source, graph, files, count, lua_toboolean(L, 3)));
     return 1;
 }
@@ -63,7 +71,7 @@ static int source_take(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
     const struct mgb_source *of = mgb_script_source(L, 2);
-    struct mgb_source *source = source_make(L, 2);
+    struct mgb_source *source = mgb_script_push_source(L, 2);
     mgb_script_check(
         L, mgb_source_take(source, of, graph, luaL_checkinteger(L, 3), luaL_checkinteger(L, 4)));
     return 1;
@@ -131,7 +139,7 @@ static const void **blocks_make(lua_State *L, const struct mgb_graph *graph, int
 static int blocks_source(lua_State *L, const struct mgb_graph *graph, const void **data,
                          int64_t rows)
 {
-    struct mgb_source *source = source_make(L, 1);
+    struct mgb_source *source = mgb_script_push_source(L, 1);
     lua_pushvalue(L, -2);
     lua_setiuservalue(L, -2, 2);
     mgb_script_check(L, mgb_source_memory(source, graph, data, rows, true));
@@ -282,4 +290,5 @@ void mgb_script_bind_source(lua_State *L)
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
     luaL_setfuncs(L, lent, 0);
+    mgb_script_bind_files(L);
 }

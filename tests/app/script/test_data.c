@@ -119,10 +119,60 @@ static void descriptions_tell_data_apart(void **state)
         NULL);
 }
 
-static void later_formats_say_so(void **state)
+static void columns_of_a_file_are_taken(void **state)
 {
     (void)state;
-    refuses("mgb.data.csv{}", "mgb.data.csv: not in this version");
+    FILE *file = fopen("/tmp/mgb-test-script-data.csv", "w");
+    assert_non_null(file);
+    fputs("a,b,kind\n1,2.5,ash\n3,4,elm\n5,6,ash\n", file);
+    fclose(file);
+    shows(OPEN("mgb.data.csv{ file = '/tmp/mgb-test-script-data.csv', x = 'a:b', label = 'kind' }"),
+          "1 2.5 0; 3 4 1; 5 6 0; 3 rows");
+    shows(OPEN("mgb.data.csv{ file = '/tmp/mgb-test-script-data.csv', x = { 2, 'a' }, label = 3,\n"
+               "classes = { 'oak', 'elm', 'ash' } }"),
+          "2.5 1 2; 4 3 1; 6 5 2; 3 rows");
+    remove("/tmp/mgb-test-script-data.csv");
+    refuses("mgb.data.csv{}", "mgb.data.csv: file: text expected, got nil");
+    refuses("mgb.data.csv{ file = 'a', separator = ',,', x = 1 }",
+            "mgb.data.csv: separator: one character expected, as \",\" or \";\", got \",,\"");
+    refuses("mgb.data.csv{ file = 'a', x = { 1.5 } }",
+            "mgb.data.csv: x: name or number of a column expected, got 1.5");
+    refuses("mgb.data.csv{ file = 'a' }", "mgb.data.csv: columns for the model's inputs expected, "
+                                          "as { file = ..., x = \"a:d\", label = \"species\" }");
+    refuses("mgb.data.npz{ file = '/tmp/mgb-test-none' }",
+            "cannot open '/tmp/mgb-test-none': No such file or directory");
+    refuses("mgb.data.npz{ file = 3 }", "mgb.data.npz: file: file name expected, got 3");
+}
+
+#define NOVEL "mgb.data.text{ unit = 'word', vocabulary = 100 }"
+
+static void a_text_tells_its_vocabulary(void **state)
+{
+    (void)state;
+    passes("local d = " NOVEL "\n"
+           "assert(d.vocabulary == 100 and d:word(0) == ',' and d:word(99) == nil)\n"
+           "assert(mgb.data.take(d, { count = 2 }).vocabulary == 100)\n"
+           "assert(mgb.data.text{ unit = 'word', vocabulary = d }:word(5) == d:word(5))\n"
+           "local pairs = mgb.data.jsonl{}\n"
+           "assert(pairs.skipped == 1 and pairs:word(0) == nil and pairs:word(2) == '.')\n"
+           "assert(mgb.data.jsonl{ vocabulary = pairs }.vocabulary == pairs.vocabulary)");
+    refuses("local n = mgb.data.digits{}.vocabulary",
+            "data has no field 'vocabulary': it is given to mgb.run, mgb.session and evaluate");
+    refuses("local n = " NOVEL ".rows",
+            "data has no field 'rows': it is given to mgb.run, mgb.session and evaluate; a text "
+            "has vocabulary, skipped and word()");
+    refuses("mgb.data.text{ vocabulary = 1 }",
+            "mgb.data.text: vocabulary: integer from 2 up, or data with a vocabulary, expected, "
+            "got 1");
+    refuses("mgb.data.text{ vocabulary = mgb.data.digits{} }",
+            "mgb.data.text: vocabulary: digits all has none");
+    refuses("mgb.data.text{ unit = 'line' }",
+            "mgb.data.text: unit: \"char\" or \"word\" expected, got \"line\"");
+}
+
+static void what_is_no_format_is_told(void **state)
+{
+    (void)state;
     refuses("mgb.data.tsv{}", "mgb.data has no 'tsv' (did you mean 'csv'?)");
     refuses("mgb.data.idx{ image = 3 }", "mgb.data.idx: image: file name expected, got 3");
 }
@@ -134,7 +184,9 @@ int main(void)
         cmocka_unit_test(a_part_of_data_can_be_taken),
         cmocka_unit_test(rows_can_be_changed_by_a_function),
         cmocka_unit_test(descriptions_tell_data_apart),
-        cmocka_unit_test(later_formats_say_so),
+        cmocka_unit_test(columns_of_a_file_are_taken),
+        cmocka_unit_test(a_text_tells_its_vocabulary),
+        cmocka_unit_test(what_is_no_format_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
