@@ -11,6 +11,9 @@ local function with(more)
 end
 for _, gpus in ipairs{ 1, 2 } do
   local batch = mgb.max_batch(with{ gpus = gpus, gpu_memory = "8MiB", batch = 3 })
+  local plans = { mgb.plan(with{ gpus = gpus, gpu_memory = "8MiB", batch = batch }), mgb.plan(with{ gpus = gpus, gpu_memory = "8MiB", batch = batch + 1 }) }
+  assert(plans[1].fits and not plans[1].message and not plans[2].fits and plans[2].message:find("/gpu:0", 1, true))
+  assert(plans[1].gpu_bytes <= 8 * 2 ^ 20 and plans[2].gpu_bytes > 8 * 2 ^ 20 and plans[2].fullest_gpu == "/gpu:0")
   print(gpus, batch, mgb.run(with{ gpus = gpus, gpu_memory = "8MiB", batch = batch }).outcome,
         mgb.run(with{ gpus = gpus, gpu_memory = "8MiB", batch = batch + 1 }).outcome)
 end

@@ -28,6 +28,22 @@ for against in one merge relocation; do
     grep -Eq '^break-even batch of .*: (between 2 and 32|2 or below|above 32)$' "$work/out" ||
         fail 58 "no break-even batch: $(cat "$work/out")"
 done
+
+# The table of the deep_qa thread: 32 and 64 fit on one GPU, 128 does not, two and four GPUs take 64 each.
+"$MGBENCH" -e "$experiments/deep_qa.lua" --small --steps 2 --csv >"$work/out" || fail deep_qa "it failed"
+[ "$(sed -n 's/^\([124],[0-9]*,[a-z]*\),.*/\1/p' "$work/out" | tr '\n' ' ')" = '1,32,ok 1,64,ok 1,128,oom 2,32,ok 2,64,ok 4,64,ok ' ] ||
+    fail deep_qa "another shape: $(cat "$work/out")"
+grep -q 'on one GPU at most 64 examples fit' "$work/out" || fail deep_qa "the largest batch: $(cat "$work/out")"
+
+# The memory column of the Keras thread: a clone leaves as much behind as the weights take, a move nothing.
+"$MGBENCH" -e "$experiments/keras_relocation.lua" --model mlp --gpus 2 --steps 2 --json >"$work/out" || fail keras "it failed"
+weights=$(sed -n 's/.*"built on GPU 0",.*"gpu0_weights":\([0-9.]*\).*/\1/p' "$work/out")
+for row in 'built on the CPU:0:0' "built on GPU 0:$weights:0" "built on GPU 0, cloned to the CPU:$weights:$weights" \
+    'built on GPU 0, moved to the CPU:0:0'; do
+    wanted="\"model_is\":\"${row%%:*}\",\"gpu0_weights\":${row#*:}"
+    grep -qF "$(echo "$wanted" | sed 's/:\([0-9.]*\):\([0-9.]*\)$/:\1,"gpu0_leftover":\2,/')" "$work/out" ||
+        fail keras "$row: $(cat "$work/out")"
+done
 for script in "$experiments"/*.lua; do
     if [ "${script##*/}" = grid.lua ]; then # a table, not a script
         "$MGBENCH" sweep "$script" --dry-run >"$work/out" || fail sweep "$script cannot be swept"
