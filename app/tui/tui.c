@@ -44,9 +44,13 @@ static enum mgb_status terminal_start(struct tui_program *program)
     MGB_TRY(tui_keyboard_take(&program->keyboard));
     terminal.in = program->keyboard;
     terminal.out = program->terminal;
-    MGB_TRY(tui_terminal_open(&terminal));
+    tui_holder_tell(program, true); /* before: who dies in between has asked for the mouse */
+    status = tui_terminal_open(&terminal);
+    if (status != MGB_OK) {
+        tui_holder_tell(program, false);
+        return status;
+    }
     tui_crash_take(o->program, o->screen, o->context);
-    tui_holder_tell(program, true);
     return tui_watch_begin(program);
 }
 
