@@ -2,6 +2,8 @@
 #include "tests/support/check.h"
 
 #include "tests/app/script/golden_model.h"
+#include <stdlib.h>
+#include <string.h>
 
 static void both(const char *name, const char *model)
 {
@@ -42,6 +44,24 @@ static void alexnet_is_torchvisions(void **state)
     both("alexnet_small", "'alexnet', { small = true, dropout = 0.0 }");
 }
 
+static void full_size_gives_torchvisions_outputs(void **state)
+{
+    (void)state;
+    golden_model_evaluate("resnet50", "'resnet50'");
+    golden_model_evaluate("inception_v3", "'inception_v3'");
+}
+
+/* 2.4 GB: in the long form only. */
+static void full_size_of_many_weights_gives_torchvisions_outputs(void **state)
+{
+    (void)state;
+    const char *is_long = getenv("MGB_LONG");
+    if (!is_long || strcmp(is_long, "1") != 0)
+        skip();
+    golden_model_evaluate("alexnet", "'alexnet'");
+    golden_model_evaluate("vgg16", "'vgg16'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -50,6 +70,8 @@ int main(void)
         cmocka_unit_test(cifar_resnet_is_that_of_the_paper),
         cmocka_unit_test(resnet_is_torchvisions),
         cmocka_unit_test(inception_v3_with_both_classifiers_is_torchvisions),
+        cmocka_unit_test(full_size_gives_torchvisions_outputs),
+        cmocka_unit_test(full_size_of_many_weights_gives_torchvisions_outputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
