@@ -110,7 +110,7 @@ static void moving_statistics_and_what_evaluation_makes_of_them_match(void **sta
     }
     training_step(run, 2, NULL);
     for (int i = 0; i < 4; i++) {
-        char label[16];
+        char label[24];
         int64_t count = mgb_graph_variable_at(net.graph, states[i]).count;
         snprintf(label, sizeof label, "moving%d", i);
         golden_read(&golden, label, wanted, count);
