@@ -1,0 +1,52 @@
+/* Models whose parts are shared, joined or one within the other, and mnist_cnn, against PyTorch. */
+#include "tests/support/check.h"
+
+#include "tests/app/script/golden_model.h"
+
+static void both(const char *name, const char *model)
+{
+    golden_model_evaluate(name, model);
+    golden_model_train(name, model);
+}
+
+static void gradients_of_a_shared_part_add_up(void **state)
+{
+    (void)state;
+    both("siamese", "'siamese'");
+}
+
+static void shared_by_hand_on_one_tower_it_is_the_same_net(void **state)
+{
+    (void)state;
+    both("siamese", "'siamese_unshared'");
+}
+
+static void two_inputs_and_two_losses_meet(void **state)
+{
+    (void)state;
+    both("two_in_two_out", "'two_in_two_out'");
+}
+
+static void a_model_within_a_model_is_used_twice(void **state)
+{
+    (void)state;
+    both("nested", "'nested'");
+}
+
+static void mnist_cnn_is_that_of_the_example(void **state)
+{
+    (void)state;
+    golden_model_evaluate("mnist_cnn", "'mnist_cnn'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_of_a_shared_part_add_up),
+        cmocka_unit_test(shared_by_hand_on_one_tower_it_is_the_same_net),
+        cmocka_unit_test(two_inputs_and_two_losses_meet),
+        cmocka_unit_test(a_model_within_a_model_is_used_twice),
+        cmocka_unit_test(mnist_cnn_is_that_of_the_example),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

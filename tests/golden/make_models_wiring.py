@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""Makes tests/golden/models/{siamese,two_in_two_out,nested,mnist_cnn}.txt with PyTorch 1.13 in double: small nets whose parts are
+shared, joined or one within the other, and outputs of the network of the Keras MNIST example.
+
+Run by hand when a case is added. Weights are made in the order in which the models of scripts/models make them.
+"""
+import torch
+import torch.nn.functional as F
+from models import Golden
+
+torch.set_default_dtype(torch.float64)
+
+
+class Dense:
+    def __init__(self, golden, inputs, units):
+        self.w = torch.empty(inputs, units, requires_grad=True)
+        self.b = torch.empty(units, requires_grad=True)
+        golden.variable(self.w, "kernel", (inputs, units), lambda t: t)
+        golden.variable(self.b, "bias", (units,), lambda t: t)
+
+    def __call__(self, x):
+        return x @ self.w + self.b
+
+
+def finish(golden, output_of, loss_of):
+    with torch.no_grad():
+        golden.write("outputs", output_of().reshape(-1).tolist())
+    if loss_of:
+        golden.train(loss_of, 0.1)
+    golden.save()
+
+
+def siamese():
+    g = Golden("siamese", 1.0)
+    a, b, target = g.input(6, (16,)), g.input(6, (16,)), g.input(6, (4,))
+    inner, outer = Dense(g, 16, 8), Dense(g, 8, 4)
+
+    def both():
+        return outer(torch.tanh(inner(a))) + outer(torch.tanh(inner(b)))
+    finish(g, both, lambda: F.mse_loss(both(), target))
+
+
+def two_in_two_out():
+    g = Golden("two_in_two_out", 1.0)
+    wide, narrow, target, label = g.input(6, (10,)), g.input(6, (5,)), g.input(6, (1,)), g.input(6, (), 2)
+    first, second, value, logits = Dense(g, 10, 8), Dense(g, 5, 8), Dense(g, 16, 1), Dense(g, 16, 2)
+
+    def both():
+        return torch.cat([F.relu(first(wide)), F.relu(second(narrow))], 1)
+    finish(g, lambda: value(both()),
+           lambda: F.mse_loss(value(both()), target) + 0.4 * F.cross_entropy(logits(both()), label))
+
+
+def nested():
+    g = Golden("nested", 1.0)
+    x, label = g.input(6, (12,)), g.input(6, (), 3)
+    block, logits = Dense(g, 12, 12), Dense(g, 12, 3)
+
+    def net():
+        y = x
+        for _ in range(2):
+            y = y + F.relu(block(y))
+        return logits(y)
+    finish(g, net, lambda: F.cross_entropy(net(), label))
+
+
+def mnist_cnn():
+    """Without dropout, as in evaluation."""
+    g = Golden("mnist_cnn")
+    x, _ = g.input(2, (28, 28, 1)).permute(0, 3, 1, 2), g.input(2, (), 10)
+    for inputs, filters in ((1, 32), (32, 64)):
+        w, b = torch.empty(filters, inputs, 3, 3), torch.empty(filters)
+        g.variable(w, "kernel", (3, 3, inputs, filters), lambda t: t.permute(3, 2, 0, 1))
+        g.variable(b, "bias", (filters,), lambda t: t)
+        x = F.relu(F.conv2d(x, w, b))
+    x = F.max_pool2d(x, 2).permute(0, 2, 3, 1).reshape(2, -1)
+    dense, logits = Dense(g, 9216, 128), Dense(g, 128, 10)
+    finish(g, lambda: logits(F.relu(dense(x))), None)
+
+
+siamese()
+two_in_two_out()
+nested()
+mnist_cnn()
