@@ -201,12 +201,14 @@ static enum mgb_status bytes_begin(struct mgb_bytes *out, struct mgb_zip *zip, c
     if (!zip)
         return mgb_bytes_begin(out, file->path);
     int entry = mgb_zip_find(zip, file->path);
-    struct mgb_text whole = {0};
     if (entry < 0) {
+        struct mgb_text whole = {0};
         mgb_text_add(&whole, "%s.npy", file->path);
-        if (!whole.failed)
-            entry = mgb_zip_find(zip, whole.chars);
+        bool failed = whole.failed;
+        entry = failed ? -1 : mgb_zip_find(zip, whole.chars);
         mgb_text_done(&whole);
+        if (failed)
+            return mgb_fail(MGB_NO_MEMORY, "no memory to read '%s'", archive);
     }
     return entry < 0 ? no_such_entry(zip, archive, file) : mgb_zip_begin(out, zip, entry);
 }
