@@ -13,7 +13,7 @@ const char *mgb_cli_task_kind_name(enum mgb_task_kind kind)
         [MGB_TASK_REDUCE] = "reduce",   [MGB_TASK_ALLREDUCE] = "allreduce",
         [MGB_TASK_FILL] = "fill",       [MGB_TASK_NORM] = "norm",
         [MGB_TASK_CLIP] = "clip",       [MGB_TASK_UPDATE] = "update",
-        [MGB_TASK_CAST] = "cast"};
+        [MGB_TASK_CAST] = "cast",       [MGB_TASK_MERGE] = "merge"};
     return names[kind];
 }
 

@@ -27,6 +27,8 @@ const char *mgb_session_task_kind_name(enum mgb_task_kind kind)
         return "update";
     case MGB_TASK_CAST:
         return "cast";
+    case MGB_TASK_MERGE:
+        return "merge";
     }
     return "compute";
 }

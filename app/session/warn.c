@@ -56,7 +56,8 @@ void mgb_session_warn_one_row(struct script_session *session)
         last = t;
         count++;
     }
-    const char *layer = count > 0 ? mgb_graph_find_batch_norm(plan->graph) : NULL;
+    bool together = mgb_run_effective(session->run)->bn == MGB_BN_SYNC && plan->global_rows > 1;
+    const char *layer = count > 0 && !together ? mgb_graph_find_batch_norm(plan->graph) : NULL;
     if (!layer || session->one_row == count)
         return;
     session->one_row = count;

@@ -152,6 +152,12 @@ struct mgb_backend {
     /* to[i] = sources[0][i] + sources[1][i] + ... in that order; `to` may be sources[0]. All on the queue's device. */
     enum mgb_status (*reduce)(struct mgb_queue *queue, float *to, const float *const *sources,
                               int source_count, int64_t count);
+    /* mean[i], variance[i] of all values of `towers` towers together, of which sources[k][i] is the mean, sources[towers + k][i]
+     * the variance and rows[k] the number, up to a factor; combined in the order of k, in double (Chan, Golub and LeVeque
+     * 1983). All on the queue's device; the results may not be sources. */
+    enum mgb_status (*merge)(struct mgb_queue *queue, float *mean, float *variance,
+                             const float *const *sources, const int64_t *rows, int towers,
+                             int64_t count);
     /* to[k] = sum of squares of sources[k][0 .. counts[k]) in chunks of 4096 elements, each summed in double in order,
      * chunks added in order. */
     enum mgb_status (*norm)(struct mgb_queue *queue, float *to, const float *const *sources,

@@ -29,6 +29,7 @@ static const struct mgb_backend cuda_backend = {
     .copy = mgb_cuda_copy,
     .fill = mgb_cuda_fill,
     .reduce = mgb_cuda_reduce,
+    .merge = mgb_cuda_merge,
     .norm = mgb_cuda_norm,
     .clip = mgb_cuda_clip,
     .update = mgb_cuda_update,

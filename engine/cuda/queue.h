@@ -22,6 +22,9 @@ enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kern
                                 const struct mgb_launch *launch);
 enum mgb_status mgb_cuda_copy(struct mgb_queue *queue, void *to, const void *from, int64_t bytes);
 enum mgb_status mgb_cuda_fill(struct mgb_queue *queue, void *to, int64_t bytes);
+enum mgb_status mgb_cuda_merge(struct mgb_queue *queue, float *mean, float *variance,
+                               const float *const *sources, const int64_t *rows, int towers,
+                               int64_t count); /* MGB_UNSUPPORTED */
 enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
                                 int source_count, int64_t count);
 enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,

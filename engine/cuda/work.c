@@ -108,6 +108,14 @@ enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float 
     return cpu_sum(queue, MGB_CUDA_JOB_REDUCE, "a sum", &job);
 }
 
+enum mgb_status mgb_cuda_merge(struct mgb_queue *queue, float *mean, float *variance,
+                               const float *const *sources, const int64_t *rows, int towers,
+                               int64_t count)
+{
+    (void)queue, (void)mean, (void)variance, (void)sources, (void)rows, (void)towers, (void)count;
+    return mgb_fail(MGB_UNSUPPORTED, "bn = sync is not supported by backend cuda; use tower");
+}
+
 enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,
                               const int64_t *counts, int source_count)
 {

@@ -13,6 +13,7 @@ static void slot_set(struct mgb_program *program, int slot, const struct mgb_fla
     program->addresses[0][slot] = address;
     program->addresses[1][slot] = address ? address + operand->flip : NULL;
     program->counts[slot] = operand->bytes / (int64_t)sizeof(float);
+    program->rows[slot] = operand->tower >= 0 ? program->plan->towers[operand->tower].rows : 0;
 }
 
 /* Inputs, then outputs by their number in the node, then the workspace. */

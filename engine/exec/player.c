@@ -46,6 +46,10 @@ static enum mgb_status work_enqueue(struct mgb_program *program, const struct mg
         return at[0] == at[1] ? MGB_OK : backend->copy(queue, at[0], at[1], command->bytes);
     case MGB_TASK_REDUCE:
         return backend->reduce(queue, at[0], sources, command->slot_count - 1, counts[0]);
+    case MGB_TASK_MERGE:
+        return backend->merge(queue, at[0], at[1], sources + 1,
+                              program->rows + command->slot_begin + 2,
+                              (command->slot_count - 2) / 2, counts[0]);
     case MGB_TASK_FILL:
         return backend->fill(queue, at[0], command->bytes);
     case MGB_TASK_NORM:

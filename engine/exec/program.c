@@ -145,10 +145,11 @@ static enum mgb_status slots_add(struct mgb_program *program)
     program->addresses[0] = mgb_pool_alloc(pool, ((size_t)total + 1) * sizeof(void *));
     program->addresses[1] = mgb_pool_alloc(pool, ((size_t)total + 1) * sizeof(void *));
     program->counts = mgb_pool_alloc(pool, ((size_t)total + 1) * sizeof *program->counts);
+    program->rows = mgb_pool_alloc(pool, ((size_t)total + 1) * sizeof *program->rows);
     program->scratch = mgb_pool_alloc(pool, (size_t)most * sizeof *program->scratch);
     program->items = mgb_pool_alloc(pool, ((size_t)updates / 2 + 1) * sizeof *program->items);
-    return program->addresses[0] && program->addresses[1] && program->counts && program->scratch &&
-                   program->items
+    return program->addresses[0] && program->addresses[1] && program->counts && program->rows &&
+                   program->scratch && program->items
                ? MGB_OK
                : no_memory();
 }

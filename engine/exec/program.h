@@ -61,6 +61,7 @@ struct mgb_program {
     int slot_count;
     void **addresses[2]; /* by input slot */
     int64_t *counts;     /* f32 elements behind an address */
+    int64_t *rows;       /* of the tower whose it is */
     struct mgb_update_item *items;
     struct mgb_flat_operand *scratch; /* the operands of one task */
     int *meets;                       /* commands */

@@ -75,7 +75,7 @@
     /* Normalisation. */                                                                           \
     X(BATCH_STATS, "batch_stats")             /* x, moving mean, variance -> mean, variance */     \
     X(BATCH_NORM, "batch_norm")               /* x, mean, variance, [gamma], [beta] -> y */        \
-    X(BATCH_NORM_SUMS, "batch_norm_sums")     /* dy, then as batch_norm -> dgamma, dbeta */        \
+    X(BATCH_NORM_SUMS, "batch_norm_sums")     /* dy, then as batch_norm -> dgamma, dbeta, twice */ \
     X(BATCH_NORM_GRAD, "batch_norm_grad")     /* dy, x, mean, variance, sums, ... -> dx */         \
     X(BATCH_MOVING, "batch_moving")           /* mean, variance, ... -> their shares */            \
     X(LAYER_NORM, "layer_norm")               /* x, [gamma], [beta] -> y, mean, rstd */            \

@@ -181,6 +181,20 @@ static enum mgb_status host_reduce(struct mgb_queue *queue, float *to, const flo
     return mgb_host_push(queue, &command);
 }
 
+static enum mgb_status host_merge(struct mgb_queue *queue, float *mean, float *variance,
+                                  const float *const *sources, const int64_t *rows, int towers,
+                                  int64_t count)
+{
+    struct mgb_command command = {.kind = MGB_COMMAND_MERGE,
+                                  .merge = {.mean = mean,
+                                            .variance = variance,
+                                            .sources = sources,
+                                            .rows = rows,
+                                            .count = count,
+                                            .towers = towers}};
+    return mgb_host_push(queue, &command);
+}
+
 static enum mgb_status host_norm(struct mgb_queue *queue, float *to, const float *const *sources,
                                  const int64_t *counts, int source_count)
 {
@@ -242,6 +256,7 @@ const struct mgb_backend mgb_host_backend = {
     .copy = host_copy,
     .fill = host_fill,
     .reduce = host_reduce,
+    .merge = host_merge,
     .norm = host_norm,
     .clip = host_clip,
     .update = host_update,

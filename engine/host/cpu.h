@@ -6,6 +6,9 @@
 #include "engine/backend/backend.h"
 
 void mgb_cpu_reduce(float *to, const float *const *sources, int source_count, int64_t count);
+/* As mgb_backend.merge. */
+void mgb_cpu_merge(float *mean, float *variance, const float *const *sources, const int64_t *rows,
+                   int towers, int64_t count);
 /* Elements [begin, end) of the sum of all buffers, in their order, written to all of them. */
 void mgb_cpu_allreduce(float *const *buffers, int buffer_count, int64_t begin, int64_t end);
 /* The same of 16-bit numbers: added in f32, the sum rounded once. */

@@ -24,6 +24,7 @@ enum mgb_command_kind {
     MGB_COMMAND_UPDATE,
     MGB_COMMAND_ALLREDUCE,
     MGB_COMMAND_CAST,
+    MGB_COMMAND_MERGE,
 };
 
 struct mgb_command {
@@ -57,6 +58,13 @@ struct mgb_command {
             int source_count;
             float clip_norm;
         } sum;
+        struct {
+            float *mean, *variance;
+            const float *const *sources;
+            const int64_t *rows;
+            int64_t count;
+            int towers;
+        } merge;
         struct mgb_update update;
         struct {
             struct mgb_host_collective *meeting;

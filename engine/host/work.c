@@ -113,6 +113,10 @@ enum mgb_status mgb_host_perform(struct mgb_queue *queue, const struct mgb_comma
         mgb_cpu_cast(command->cast.to, command->cast.from, command->cast.count, command->cast.type,
                      command->cast.way);
         break;
+    case MGB_COMMAND_MERGE:
+        mgb_cpu_merge(command->merge.mean, command->merge.variance, command->merge.sources,
+                      command->merge.rows, command->merge.towers, command->merge.count);
+        break;
     case MGB_COMMAND_RECORD:
     case MGB_COMMAND_WAIT:
     case MGB_COMMAND_ALLREDUCE:
@@ -146,6 +150,8 @@ const char *mgb_host_command_name(const struct mgb_command *command)
         return "an all-reduce";
     case MGB_COMMAND_CAST:
         return "a cast";
+    case MGB_COMMAND_MERGE:
+        return "merging statistics";
     }
     return "work";
 }

@@ -59,6 +59,12 @@ void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int ten
 /* One of the counted reads of a tensor has been issued. */
 void mgb_plan_read(struct mgb_planner *planner, struct mgb_stage *stage, int tensor);
 
+/* exchange.c, bn = sync: the first of the two outputs of `node` that towers make those of all of them, once it has run on
+ * every class; -1: they keep their own. They lie in one buffer, one behind the other. Where they meet. */
+int mgb_plan_exchanged(const struct mgb_planner *planner, int node);
+void mgb_plan_exchange(struct mgb_planner *planner, int node);
+int mgb_plan_meeting(const struct mgb_effective *placement);
+
 /* sum.c: issues what can be summed once `node` has run on every class; node -1: all that is left. */
 void mgb_plan_sum(struct mgb_planner *planner, int node);
 

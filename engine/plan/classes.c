@@ -16,6 +16,8 @@ static void roots_mark(struct mgb_planner *planner)
 {
     const struct mgb_effective *placement = planner->placement;
     device_mark(planner, MGB_HOST_DEVICE);
+    if (placement->bn == MGB_BN_SYNC)
+        device_mark(planner, mgb_plan_meeting(placement));
     if (placement->strategy == MGB_OUTPUTS) {
         device_mark(planner, placement->join_at);
         device_mark(planner, placement->loss_at);

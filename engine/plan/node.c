@@ -118,11 +118,27 @@ static bool output_overwrites(const struct placing *p, int64_t bytes)
            p->planner->buffers.at[in->buffer].bytes == bytes;
 }
 
+/* What towers exchange travels as one: the second output follows the first in its buffer. */
+static struct mgb_operand output_exchanged(const struct placing *p, int o)
+{
+    int first = mgb_plan_exchanged(p->planner, p->use.node);
+    int64_t bytes = p->facts.out_bytes[o];
+    if (first < 0 || o < first || o > first + 1)
+        return mgb_plan_nowhere();
+    if (o == first + 1)
+        return mgb_plan_part(p->outputs[first].buffer, mgb_plan_align(bytes), bytes);
+    int buffer = mgb_plan_add_buffer(p->planner, p->node->name, p->stage->class, p->stage->place,
+                                     MGB_MEMORY_ACTIVATIONS, mgb_plan_align(bytes) + bytes);
+    return mgb_plan_part(buffer, 0, bytes);
+}
+
 static void output_place(struct placing *p, int o)
 {
     int tensor = p->node->outputs[o];
     struct mgb_operand at = output_fixed(p, tensor);
     int64_t bytes = p->facts.out_bytes[o];
+    if (at.buffer < 0)
+        at = output_exchanged(p, o);
     if (at.buffer < 0 && o == 0 && output_overwrites(p, bytes)) {
         at = p->stage->tensors[p->node->inputs[p->facts.in_place]];
     } else if (at.buffer < 0) {
@@ -154,6 +170,8 @@ static float node_scale(const struct placing *p)
     const struct mgb_node *node = p->node;
     if (node->kind == MGB_OP_BATCH_MOVING)
         return moving_share(p);
+    if (node->kind == MGB_OP_BATCH_NORM_GRAD && p->planner->placement->bn == MGB_BN_SYNC)
+        return (float)p->stage->rows / (float)p->planner->plan->global_rows;
     if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD &&
         node->kind != MGB_OP_BCE_GRAD && node->kind != MGB_OP_TOTAL_GRAD)
         return 1;

@@ -118,7 +118,7 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
     case MGB_OPTION_GRAPH:
         return "false";
     case MGB_OPTION_BN:
-        return "tower";
+        return enum_text(id, (int)e->bn);
     case MGB_OPTION_RECOMPUTE:
         return "none";
     case MGB_OPTION_HOSTS:
@@ -173,7 +173,7 @@ bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effecti
            a->weights_at == b->weights_at && a->join_at == b->join_at && a->loss_at == b->loss_at &&
            a->sum_at == b->sum_at && a->update_at == b->update_at && a->relocated == b->relocated &&
            a->relocation == b->relocation && a->allreduce == b->allreduce &&
-           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap &&
+           a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap && a->bn == b->bn &&
            a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
            a->gpu_memory == b->gpu_memory && a->threads == b->threads &&

@@ -49,6 +49,18 @@ static enum mgb_status refuse_meaningless(const struct mgb_resolver *resolver)
     return MGB_OK;
 }
 
+/* Statistics over the global batch, where nothing is exchanged; parked when the two come in different calls. */
+static enum mgb_status refuse_sync(const struct mgb_resolver *resolver)
+{
+    bool fresh = (resolver->fresh & MGB_GIVEN(BN)) && (resolver->fresh & MGB_GIVEN(STRATEGY));
+    if (!fresh || resolver->asked->bn != MGB_BN_SYNC || resolver->out->strategy != MGB_INDEPENDENT)
+        return MGB_OK;
+    return mgb_fail(MGB_INVALID,
+                    "bn = sync has no meaning under strategy = independent: %s; leave it out, or "
+                    "give it in another call to keep it for later",
+                    meaningless_reason(MGB_INDEPENDENT, MGB_OPTION_BN));
+}
+
 static bool is_host_cpu(struct mgb_device_name name)
 {
     return name.kind == MGB_DEVICE_CPU && name.index == 0 && name.host == 0;
@@ -70,6 +82,7 @@ enum mgb_status mgb_resolve_contradictions(const struct mgb_resolver *resolver)
     const struct mgb_placement *p = resolver->asked;
     char device[MGB_DEVICE_NAME_MAX], wanted[MGB_DEVICE_NAME_MAX];
     MGB_TRY(refuse_meaningless(resolver));
+    MGB_TRY(refuse_sync(resolver));
     if (!mgb_option_in_effect(MGB_OPTION_WEIGHTS_AT, resolver->out->strategy))
         return MGB_OK; /* parked, all of them */
     if (mgb_option_given(p, MGB_OPTION_CPU_RELOCATION) && p->cpu_relocation &&
@@ -114,7 +127,6 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         bool wanted;
         const char *instead;
     } lacking[] = {
-        {MGB_OPTION_BN, p->bn != MGB_BN_TOWER, "use tower"},
         {MGB_OPTION_PRECISION, p->precision != MGB_PRECISION_F32, "use f32"},
         {MGB_OPTION_RECOMPUTE, p->recompute != MGB_RECOMPUTE_NONE, "use none"},
         {MGB_OPTION_GRAPH, p->graph == MGB_CHOICE_YES, "use auto or false"},

@@ -231,6 +231,8 @@ void mgb_resolve_exchange(struct mgb_resolver *resolver)
         out->wire_type = resolver->asked->wire_type;
     out->staged = mgb_option_in_effect(MGB_OPTION_STAGED, out->strategy) && resolver->asked->staged;
     out->stale = mgb_option_in_effect(MGB_OPTION_STALE, out->strategy) && resolver->asked->stale;
+    if (out->strategy != MGB_INDEPENDENT)
+        out->bn = resolver->asked->bn;
     if (mgb_option_in_effect(MGB_OPTION_ALLREDUCE, out->strategy))
         resolve_allreduce(resolver);
     if (!mgb_option_in_effect(MGB_OPTION_BUCKET_MIB, out->strategy))

@@ -15,6 +15,8 @@ int mgb_plan_access(const struct mgb_task *task, int index, int slot_count)
     case MGB_TASK_CLIP:
     case MGB_TASK_CAST:
         return index == 0 ? MGB_WRITES : MGB_READS;
+    case MGB_TASK_MERGE:
+        return index < 2 ? MGB_WRITES : MGB_READS;
     case MGB_TASK_FILL:
         return MGB_WRITES;
     case MGB_TASK_ALLREDUCE:

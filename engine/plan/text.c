@@ -6,7 +6,7 @@
 static const char *kind_name(enum mgb_task_kind kind)
 {
     static const char *const names[] = {"compute", "copy", "reduce", "allreduce", "fill",
-                                        "norm",    "clip", "update", "cast"};
+                                        "norm",    "clip", "update", "cast",      "merge"};
     return names[kind];
 }
 

@@ -7,6 +7,7 @@ static enum mgb_status node_run(struct mgb_planner *planner, int node)
     for (int c = 0; c < planner->plan->class_count; c++)
         if (planner->stages[c].rows > 0)
             MGB_TRY(mgb_plan_node(planner, &planner->stages[c], node));
+    mgb_plan_exchange(planner, node);
     return MGB_OK;
 }
 

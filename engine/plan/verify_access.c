@@ -56,6 +56,8 @@ static int operand_use(const struct mgb_plan *plan, const struct mgb_task *task,
     case MGB_TASK_CLIP:
     case MGB_TASK_CAST:
         return k == 0 ? 2 : 1;
+    case MGB_TASK_MERGE:
+        return k < 2 ? 2 : 1;
     case MGB_TASK_ALLREDUCE:
         return 3;
     case MGB_TASK_FILL:

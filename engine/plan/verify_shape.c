@@ -96,13 +96,17 @@ static enum mgb_status counts_check(const struct mgb_plan *plan, const struct mg
         return mgb_fail(MGB_CORRUPT,
                         "plan: task t%d '%s' has %d inputs and %d outputs in %d operands", index,
                         task->name, task->input_count, task->output_count, task->operand_count);
+    if (task->kind == MGB_TASK_MERGE && (task->operand_count < 4 || task->operand_count % 2 != 0))
+        return mgb_fail(MGB_CORRUPT, "plan: task t%d '%s' merges %d operands, not pairs of them",
+                        index, task->name, task->operand_count);
     const struct mgb_operand *o = &plan->operands[task->operand_begin];
     if (task->kind == MGB_TASK_CAST && o[0].bytes != o[1].bytes && 2 * o[0].bytes != o[1].bytes &&
         o[0].bytes != 2 * o[1].bytes)
         return mgb_fail(MGB_CORRUPT, "plan: task t%d '%s' casts %lld bytes to %lld", index,
                         task->name, (long long)o[1].bytes, (long long)o[0].bytes);
     for (int k = 1; k < task->operand_count; k++)
-        if ((task->kind == MGB_TASK_COPY || task->kind == MGB_TASK_REDUCE) &&
+        if ((task->kind == MGB_TASK_COPY || task->kind == MGB_TASK_REDUCE ||
+             task->kind == MGB_TASK_MERGE) &&
             o[k].bytes != o[0].bytes)
             return mgb_fail(
                 MGB_CORRUPT,

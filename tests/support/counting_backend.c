@@ -210,6 +210,13 @@ static enum mgb_status counting_reduce(struct mgb_queue *queue, float *to,
     return mgb_host_backend.reduce(queue, to, sources, source_count, count);
 }
 
+static enum mgb_status counting_merge(struct mgb_queue *queue, float *mean, float *variance,
+                                      const float *const *sources, const int64_t *rows, int towers,
+                                      int64_t count)
+{
+    return mgb_host_backend.merge(queue, mean, variance, sources, rows, towers, count);
+}
+
 static enum mgb_status counting_norm(struct mgb_queue *queue, float *to,
                                      const float *const *sources, const int64_t *counts,
                                      int source_count)
@@ -278,6 +285,7 @@ const struct mgb_backend counting_backend = {
     .copy = counting_copy,
     .fill = counting_fill,
     .reduce = counting_reduce,
+    .merge = counting_merge,
     .norm = counting_norm,
     .clip = counting_clip,
     .update = counting_update,

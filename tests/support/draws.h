@@ -9,7 +9,7 @@
 
 /* 0: dense only; 1: convolution, pooling and dropout; 2: shared layers, two losses, a concat; from 3 on: random. */
 struct mgb_graph *draw_model(int number);
-/* Does it normalise by the batch? Then each tower does by its own rows, and other towers give other losses. */
+/* Does it normalise by the batch? Then each tower does by its own rows, and other towers give other losses, unless bn = sync. */
 bool draw_sees_towers(const struct mgb_graph *graph);
 
 /* Places of strategy "outputs" or "gradients" on `gpus` towers, all that have a meaning there, as "weights_at=/cpu:0 ...".

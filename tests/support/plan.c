@@ -56,6 +56,7 @@ static void placement_make(struct mgb_effective *out, const struct mgb_graph *gr
                                .allreduce = setup->allreduce,
                                .bucket_bytes = setup->bucket_bytes ? setup->bucket_bytes : 25 << 20,
                                .overlap = !setup->no_overlap,
+                               .bn = setup->sync ? MGB_BN_SYNC : MGB_BN_TOWER,
                                .threads = 1,
                                .cpu_threads = 1};
     if (mirrored)

@@ -16,7 +16,7 @@ struct plan_setup {
     int rows;  /* of this plan; 0: the batch */
     int home, join, loss, sum, update;
     int original; /* where the weights were; relocated when it differs from home */
-    bool clone, no_overlap, evaluate;
+    bool clone, no_overlap, evaluate, sync;
     int64_t bucket_bytes; /* 0: 25 MiB */
     enum mgb_allreduce allreduce;
     struct mgb_optimizer optimizer; /* zero: sgd without momentum */

@@ -70,6 +70,9 @@ static void batch_norm_sums(struct reference *r, const struct mgb_node *node, do
         out[0][i % channels] += dz * (in[1][i] - c.mean) * c.rstd;
         out[1][i % channels] += dz;
     }
+    for (int k = 0; k < 2; k++)
+        for (int64_t c = 0; out[2 + k] && c < channels; c++)
+            out[2 + k][c] = out[k][c];
 }
 
 static void batch_norm_grad(struct reference *r, const struct mgb_node *node, double **in,

@@ -118,7 +118,8 @@ enum mgb_status mgb_op_batch_norm(struct mgb_graph *graph, int *out, const char 
     return mgb_op_end(&call, out, &shape, MGB_F32);
 }
 
-/* Two operators: the sums over the batch, which are the gradients of gamma and beta, and dx, which needs them. */
+/* Two operators: the sums over the batch, which are the gradients of gamma and beta, and dx, which needs them. It has a
+ * second pair of its own: where towers exchange sums, those of all of them, while the gradients stay the tower's. */
 static enum mgb_status batch_norm_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                                 int dy)
 {
@@ -131,8 +132,8 @@ static enum mgb_status batch_norm_differentiate(struct mgb_gradient *gradient, s
                                         .a = node.a,
                                         .inputs = {dy, x, mean, variance},
                                         .input_count = 4,
-                                        .like = {mean, mean},
-                                        .like_count = 2};
+                                        .like = {mean, mean, mean, mean},
+                                        .like_count = mgb_gradient_needs(gradient, x) ? 4 : 2};
     for (int i = 3; i < node.input_count; i++)
         sums.inputs[sums.input_count++] = node.inputs[i];
     bool wanted = gamma >= 0 && mgb_gradient_needs(gradient, gamma);
@@ -148,7 +149,7 @@ static enum mgb_status batch_norm_differentiate(struct mgb_gradient *gradient, s
                                       .of = node.name,
                                       .suffix = "grad_x",
                                       .a = node.a,
-                                      .inputs = {dy, x, mean, variance, made[0], made[1]},
+                                      .inputs = {dy, x, mean, variance, made[2], made[3]},
                                       .input_count = 6,
                                       .like = {x},
                                       .like_count = 1};

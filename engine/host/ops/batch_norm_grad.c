@@ -151,6 +151,9 @@ static enum mgb_status sums_run(struct mgb_kernel *kernel, const struct mgb_laun
         dgamma[i] = (float)(sums[i] * (double)line.rstd);
         dbeta[i] = (float)sums[c.filled + i];
     }
+    for (int k = 0; k < 2; k++) /* once more for dx */
+        if (launch->outputs[2 + k])
+            memcpy(launch->outputs[2 + k], launch->outputs[k], sizeof(float) * (size_t)c.channels);
     return MGB_OK;
 }
 

@@ -142,6 +142,7 @@ struct
     int64_t bucket_bytes; /* 0: no meaning */
     enum mgb_wire_type wire_type;
     bool staged, stale;
+    enum mgb_batch_norm bn;
     bool overlap, logical;
     enum mgb_choice peer_access, pinned;
     int64_t gpu_memory;

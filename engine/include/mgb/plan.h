@@ -40,6 +40,7 @@ enum mgb_task_kind {
     MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
     MGB_TASK_UPDATE, /* per weight: weight, gradient, slots...; then the clip factor when clipping */
     MGB_TASK_CAST, /* dst, src: f32 to the wire type (dst has half the bytes), back (twice), or rounded and kept as f32 */
+    MGB_TASK_MERGE, /* mean, variance; the towers' means, then their variances: those of all their rows together */
 };
 
 enum mgb_queue_kind { MGB_QUEUE_COMPUTE, MGB_QUEUE_COPY };
