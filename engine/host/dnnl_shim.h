@@ -1,5 +1,5 @@
-/* The only door to oneDNN: convolution and dense layers, forward and both gradients, on plain f32 master weights. Written
- * to the 2.x interface; another version of the library needs another dnnl_shim.c and nothing else.
+/* The only door to oneDNN: convolution and dense layers, forward and both gradients, on plain f32 master weights. Which
+ * version of the library stands behind it shows in dnnl/v2.c and dnnl/v3.c alone.
  *
  * Activations have the layouts of layout.h, weights are plain ([in, out]; [height, width, in / groups, out]). Primitives
  * are made for the team size of the calling thread and must run with the same. One call at a time a primitive. */

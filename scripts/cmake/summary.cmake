@@ -19,7 +19,7 @@ function(mgb_summary_line label value note)
 endfunction()
 
 message(STATUS "mgbench ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
-mgb_summary_line("oneDNN" "${MGB_DNNL}" "CPU devices (engine/host)")
+mgb_summary_line("oneDNN" "${MGB_DNNL}" "CPU devices (engine/host) ${MGB_DNNL_VERSION}")
 mgb_summary_line("OpenMP (libgomp)" "${MGB_GOMP}" "threads of the CPU devices")
 mgb_summary_line("CUDA" "${MGB_CUDA_PLUGIN}" "plugin of CUDA devices: nvcc ${MGB_NVCC}, cuBLAS ${MGB_CUBLAS}, NCCL ${MGB_NCCL}")
 mgb_summary_line("MPI" "${MGB_MPI}" "several machines")
