@@ -53,6 +53,8 @@ bool mgb_plan_concerns(const struct mgb_planner *planner, const struct mgb_stage
 
 /* node.c: runs a node on a stage: facts, aliases, in-place, buffers, task. */
 enum mgb_status mgb_plan_node(struct mgb_planner *planner, struct mgb_stage *stage, int node);
+/* recompute.c: before a gradient: runs again the blocks that made what it reads and that was dropped. */
+enum mgb_status mgb_plan_again(struct mgb_planner *planner, int gradient);
 /* Seats a tensor that arrived otherwise (copied, joined, read). */
 void mgb_plan_seat(struct mgb_planner *planner, struct mgb_stage *stage, int tensor,
                    struct mgb_operand at);

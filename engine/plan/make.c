@@ -4,11 +4,11 @@
 #include <string.h>
 
 static mgb_pass *const passes[] = {
-    mgb_plan_classes, mgb_plan_needs,    mgb_plan_homes,   mgb_plan_buckets,   mgb_plan_input,
-    mgb_plan_fetch,   mgb_plan_forward,  mgb_plan_join,    mgb_plan_head,      mgb_plan_results,
-    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip,      mgb_plan_update,
-    mgb_plan_stage,   mgb_plan_keep,     mgb_plan_queues,  mgb_plan_lifetimes, mgb_plan_layout,
-    mgb_plan_order,   mgb_plan_peak,     mgb_plan_traffic,
+    mgb_plan_classes, mgb_plan_needs,   mgb_plan_recompute, mgb_plan_homes,   mgb_plan_buckets,
+    mgb_plan_input,   mgb_plan_fetch,   mgb_plan_forward,   mgb_plan_join,    mgb_plan_head,
+    mgb_plan_results, mgb_plan_scatter, mgb_plan_backward,  mgb_plan_receive, mgb_plan_clip,
+    mgb_plan_update,  mgb_plan_stage,   mgb_plan_keep,      mgb_plan_queues,  mgb_plan_lifetimes,
+    mgb_plan_layout,  mgb_plan_order,   mgb_plan_peak,      mgb_plan_traffic,
 };
 
 static enum mgb_status no_memory(void)

@@ -180,7 +180,8 @@ static float node_scale(const struct placing *p)
 
 static enum mgb_phase node_phase(const struct placing *p, int node)
 {
-    if (p->node->section == MGB_SECTION_FORWARD || p->planner->answers[node])
+    bool forward = p->node->section == MGB_SECTION_FORWARD || p->planner->answers[node];
+    if (forward && !p->stage->again)
         return MGB_PHASE_FORWARD;
     return MGB_PHASE_BACKWARD;
 }
@@ -188,8 +189,10 @@ static enum mgb_phase node_phase(const struct placing *p, int node)
 static int task_add(struct placing *p, int node)
 {
     struct mgb_planner *planner = p->planner;
+    const char *name =
+        p->stage->again ? mgb_plan_name(planner, "%s again", p->node->name) : p->node->name;
     int index = mgb_plan_add_task(planner, MGB_TASK_COMPUTE, node_phase(p, node), p->stage->class,
-                                  p->stage->place, p->node->name);
+                                  p->stage->place, name);
     for (int i = 0; i < p->node->input_count; i++)
         mgb_plan_add_operand(planner, p->stage->tensors[p->node->inputs[i]]);
     struct mgb_task *task = &planner->tasks.at[index];

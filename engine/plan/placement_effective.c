@@ -120,7 +120,7 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
     case MGB_OPTION_BN:
         return enum_text(id, (int)e->bn);
     case MGB_OPTION_RECOMPUTE:
-        return "none";
+        return enum_text(id, (int)e->recompute);
     case MGB_OPTION_HOSTS:
         return "1";
     case MGB_OPTION_GPUS:
@@ -176,6 +176,6 @@ bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effecti
            a->bucket_bytes == b->bucket_bytes && a->overlap == b->overlap && a->bn == b->bn &&
            a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
-           a->gpu_memory == b->gpu_memory && a->threads == b->threads &&
-           a->cpu_threads == b->cpu_threads;
+           a->gpu_memory == b->gpu_memory && a->recompute == b->recompute &&
+           a->threads == b->threads && a->cpu_threads == b->cpu_threads;
 }

@@ -229,6 +229,7 @@ void mgb_resolve_exchange(struct mgb_resolver *resolver)
     struct mgb_effective *out = resolver->out;
     if (mgb_option_in_effect(MGB_OPTION_WIRE_TYPE, out->strategy))
         out->wire_type = resolver->asked->wire_type;
+    out->recompute = resolver->asked->recompute;
     out->staged = mgb_option_in_effect(MGB_OPTION_STAGED, out->strategy) && resolver->asked->staged;
     out->stale = mgb_option_in_effect(MGB_OPTION_STALE, out->strategy) && resolver->asked->stale;
     if (out->strategy != MGB_INDEPENDENT)

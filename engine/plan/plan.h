@@ -29,6 +29,7 @@ struct mgb_stage {
     struct mgb_operand
         *weights; /* by variable: where this stage reads it; buffer -1: it does not */
     int *reads;   /* by tensor: how often it is still to be read here */
+    bool again;   /* what runs now ran before: see recompute.c */
 };
 
 /* Consecutive variables that agree in all places: stored and moved as one. */
@@ -103,6 +104,7 @@ struct mgb_planner {
     int *bucket_of;          /* by variable; -1: nothing changes it */
     int64_t *bucket_offset;
     int *members; /* variables in bucket order */
+    struct mgb_rerun *recompute; /* NULL: nothing is run again */
     mgb_vector(struct mgb_bundle) bundles;
     mgb_vector(struct mgb_bucket) buckets;
     mgb_vector(struct mgb_task) tasks;
@@ -121,8 +123,8 @@ struct mgb_planner {
 };
 
 typedef enum mgb_status mgb_pass(struct mgb_planner *planner);
-mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_homes, mgb_plan_buckets, mgb_plan_input,
-    mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
+mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_recompute, mgb_plan_homes, mgb_plan_buckets,
+    mgb_plan_input, mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
     mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update,
     mgb_plan_stage, mgb_plan_keep, mgb_plan_queues, mgb_plan_lifetimes, mgb_plan_layout,
     mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;

@@ -55,6 +55,7 @@ enum mgb_status mgb_plan_backward(struct mgb_planner *planner)
         if (!planner->runs[n] || planner->graph->nodes[n].section != MGB_SECTION_BACKWARD ||
             planner->failed)
             continue;
+        MGB_TRY(mgb_plan_again(planner, n));
         MGB_TRY(node_run(planner, n));
         if (overlap)
             mgb_plan_sum(planner, n);

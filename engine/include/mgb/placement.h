@@ -144,6 +144,7 @@ struct
     bool staged, stale;
     enum mgb_batch_norm bn;
     bool overlap, logical;
+    enum mgb_recompute recompute;
     enum mgb_choice peer_access, pinned;
     int64_t gpu_memory;
     int threads;     /* a tower's device; depends on the number of towers and cores only */

@@ -34,9 +34,9 @@ same 'database' no "$([ -e r.db ] && echo yes || echo no)"
 
 # What --help marks as later is what this version refuses.
 command_line='later'
-same 'marked' '--allreduce --precision --recompute --graph --hosts --backend' \
+same 'marked' '--allreduce --precision --graph --hosts --backend' \
     "$(mgbench run --help | sed -n 's/^  \(--[a-z]*\).*\[later: .*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
-for option in --precision=tf32 --precision=bf16 --precision=f16 --recompute=block --graph=yes --hosts=2 \
+for option in --precision=tf32 --precision=bf16 --precision=f16 --graph=yes --hosts=2 \
     '--strategy allreduce --allreduce hierarchical'; do
     mgbench plan mlp $host --gpus 2 $option >"$work/out" 2>"$work/err"
     same "$option" "4 1" "$? $(grep -c 'is not supported in this version' "$work/err")"

@@ -83,6 +83,7 @@ static void setup_draw(struct plan_setup *out, struct dice *dice, int *order)
 static void ways_draw(struct mgb_effective *placement, struct dice *dice)
 {
     bool mirrored = placement->home == NULL;
+    placement->recompute = (enum mgb_recompute)roll(dice, 2);
     if (placement->strategy == MGB_INDEPENDENT)
         return;
     placement->wire_type = (enum mgb_wire_type)roll(dice, 3);
