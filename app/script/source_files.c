@@ -118,26 +118,25 @@ static int corpus_word(lua_State *L)
     return 1;
 }
 
-/* source_text(graph, corpus, input, label, seq or nil) */
+/* source_text(graph, corpus, input or nil, label, seq or nil) */
 static int source_text(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
     const struct mgb_corpus *corpus = corpus_check(L, 2);
-    const char *input = luaL_checkstring(L, 3), *label = luaL_checkstring(L, 4);
+    const char *input = luaL_optstring(L, 3, NULL), *label = luaL_checkstring(L, 4);
     struct mgb_source *source = mgb_script_push_source(L, 2);
     mgb_script_check(
         L, mgb_source_text(source, graph, corpus, input, label, luaL_optinteger(L, 5, 0), true));
     return 1;
 }
 
-/* source_pairs(graph, corpus, { sentence1, sentence2, label }) */
+/* source_pairs(graph, corpus, sentence1 or nil, sentence2 or nil, label) */
 static int source_pairs(lua_State *L)
 {
     const struct mgb_graph *graph = mgb_script_graph(L, 1);
     const struct mgb_corpus *corpus = corpus_check(L, 2);
-    int count;
-    const char *const *names = texts_read(L, 3, &count);
-    luaL_argcheck(L, count == 3, 3, "three names expected");
+    const char *const names[] = {luaL_optstring(L, 3, NULL), luaL_optstring(L, 4, NULL),
+                                 luaL_checkstring(L, 5)};
     struct mgb_source *source = mgb_script_push_source(L, 2);
     mgb_script_check(L, mgb_source_pairs(source, graph, corpus, names, true));
     return 1;

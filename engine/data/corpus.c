@@ -138,6 +138,20 @@ const char *mgb_corpus_word(const struct mgb_corpus *corpus, int64_t number)
     return place >= 0 && place < v->kept ? mgb_vocabulary_text(v, v->ranked[place]) : NULL;
 }
 
+enum mgb_status mgb_corpus_name(const char **name, const struct mgb_graph *graph, const char *label,
+                                int place)
+{
+    for (int i = 0; !*name && i < mgb_graph_input_count(graph); i++) {
+        const char *have;
+        mgb_graph_input_at(graph, i, &have);
+        if (strcmp(have, label) != 0 && place-- == 0)
+            *name = have;
+    }
+    return *name ? MGB_OK
+                 : mgb_fail(MGB_INVALID, "model '%s' has too few inputs besides '%s'",
+                            mgb_graph_name(graph), label);
+}
+
 enum mgb_status mgb_corpus_input(int *index, const struct mgb_corpus *corpus,
                                  const struct mgb_graph *graph, const char *name)
 {

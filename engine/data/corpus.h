@@ -32,6 +32,9 @@ enum mgb_status mgb_corpus_rank(struct mgb_corpus *corpus, int64_t most);
 /* Adds a word to a list. MGB_INVALID when it is not known and must be; the caller knows where it stood. */
 enum mgb_status mgb_corpus_add(struct mgb_corpus *corpus, int list, const char *text,
                                size_t length);
+/* A name left out (NULL) becomes that of the model's input `place` (from 0), the label not counted. */
+enum mgb_status mgb_corpus_name(const char **name, const struct mgb_graph *graph, const char *label,
+                                int place);
 /* The input, checked: of i32, and with a number for all words. */
 enum mgb_status mgb_corpus_input(int *index, const struct mgb_corpus *corpus,
                                  const struct mgb_graph *graph, const char *name);

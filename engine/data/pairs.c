@@ -199,8 +199,11 @@ enum mgb_status mgb_source_pairs(struct mgb_source *out, const struct mgb_graph 
     struct mgb_stored_input *inputs = NULL;
     enum mgb_status status;
     MGB_TRY(mgb_stored_make(&inputs, graph));
-    MGB_TRY_GOTO(status, sentence_bind(inputs, corpus, graph, names[0], 0), end);
-    MGB_TRY_GOTO(status, sentence_bind(inputs, corpus, graph, names[1], 1), end);
+    for (int i = 0; i < 2; i++) {
+        const char *name = names[i];
+        MGB_TRY_GOTO(status, mgb_corpus_name(&name, graph, names[2], i), end);
+        MGB_TRY_GOTO(status, sentence_bind(inputs, corpus, graph, name, i), end);
+    }
     MGB_TRY_GOTO(status, label_bind(inputs, corpus, graph, names[2]), end);
     MGB_TRY_GOTO(status, mgb_stored_check(inputs, graph, "sentence"), end);
     MGB_TRY_GOTO(status, mgb_source_stored(out, graph, inputs, corpus->rows, shuffle), end);

@@ -110,6 +110,7 @@ enum mgb_status mgb_source_text(struct mgb_source *out, const struct mgb_graph *
     struct mgb_stored_input *inputs = NULL;
     enum mgb_status status;
     MGB_TRY(mgb_stored_make(&inputs, graph));
+    MGB_TRY_GOTO(status, mgb_corpus_name(&input, graph, label, 0), end);
     MGB_TRY_GOTO(status, input_bind(inputs, corpus, graph, input, &seq, false), end);
     MGB_TRY_GOTO(status, input_bind(inputs, corpus, graph, label, &seq, true), end);
     MGB_TRY_GOTO(status, mgb_stored_check(inputs, graph, "text"), end);

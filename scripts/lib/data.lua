@@ -249,12 +249,13 @@ function data.text(options)
   local o = host.read("mgb.data.text", options, { file = "text", seq = "positive", unit = { "char", "word" },
     vocabulary = "any", input = "text", label = "text" })
   local path, text = file_find(o.file, "northanger-abbey.txt.gz")
-  local unit, input, label = o.unit or "char", o.input or "input", o.label or "label"
+  local unit, label = o.unit or "char", o.label or "label"
   local words, said = words_lazy("mgb.data.text", o.vocabulary, function(most, as)
     return host.corpus_text(path, unit == "word", most, as)
   end)
-  text = ("text %s %s, rows of %s for %s and %s%s"):format(text, unit, o.seq or "the model's length", input, label, said)
-  return data_new(text, function(graph) return host.source_text(graph, words(), input, label, o.seq) end, nil, words)
+  text = ("text %s %s, rows of %s for %s and %s%s"):format(text, unit, o.seq or "the model's length",
+    o.input or "the first input", label, said)
+  return data_new(text, function(graph) return host.source_text(graph, words(), o.input, label, o.seq) end, nil, words)
 end
 
 -- Pairs of sentences in lines of JSON, as SNLI has them. Without a file: a dozen to try things with.
@@ -262,12 +263,13 @@ function data.jsonl(options)
   local o = host.read("mgb.data.jsonl", options, { file = "text", vocabulary = "any", sentence1 = "text",
     sentence2 = "text", label = "text" })
   local path, text = file_find(o.file, "snli-sample.jsonl")
-  local names = { o.sentence1 or "sentence1", o.sentence2 or "sentence2", o.label or "label" }
+  local one, two, label = o.sentence1, o.sentence2, o.label or "label"
   local words, said = words_lazy("mgb.data.jsonl", o.vocabulary, function(most, as)
     return host.corpus_pairs(path, nil, most, as)
   end)
-  text = ("jsonl %s for %s%s"):format(text, table.concat(names, ", "), said)
-  return data_new(text, function(graph) return host.source_pairs(graph, words(), names) end, nil, words)
+  text = ("jsonl %s for %s%s"):format(text, ("%s, %s, %s"):format(one or "the first input", two or "the second",
+    label), said)
+  return data_new(text, function(graph) return host.source_pairs(graph, words(), one, two, label) end, nil, words)
 end
 
 mgb.data = host.seal(data, "mgb.data")

@@ -86,11 +86,12 @@ int64_t mgb_corpus_skipped(const struct mgb_corpus *corpus);
 const char *mgb_corpus_word(const struct mgb_corpus *corpus, int64_t number);
 
 /* Rows of `seq` units one after the other; the label is the same shifted by one, or for an input of one value the unit that
- * follows. The corpus stays the owner's. */
+ * follows. The corpus stays the owner's. `input` may be NULL: the model's first one that is not the label. */
 enum mgb_status mgb_source_text(struct mgb_source *out, const struct mgb_graph *graph,
                                 const struct mgb_corpus *corpus, const char *input,
                                 const char *label, int64_t seq, bool shuffle);
-/* Both sentences cut or filled with 0 to what their inputs take; labels: 0 entailment, 1 neutral, 2 contradiction. */
+/* Both sentences cut or filled with 0 to what their inputs take; labels: 0 entailment, 1 neutral, 2 contradiction.
+ * names: sentence1, sentence2, label; the first two may be NULL: the model's inputs in order, the label left out. */
 enum mgb_status mgb_source_pairs(struct mgb_source *out, const struct mgb_graph *graph,
                                  const struct mgb_corpus *corpus, const char *const names[3],
                                  bool shuffle);

@@ -80,7 +80,7 @@ static void characters_are_numbered_by_frequency_then_appearance(void **state)
     mgb_source_close(&source);
     mgb_graph_free(graph);
     graph = language_model(3, 5, true);
-    assert_ok(mgb_source_text(&source, graph, corpus, "input", "label", 0, true));
+    assert_ok(mgb_source_text(&source, graph, corpus, NULL, "label", 0, true));
     rows_are(&source, (int[]){3, 1, 0}, "2 0 1 > 0 ; 0 1 0 > 3 ; ");
     mgb_source_close(&source);
     mgb_graph_free(graph);
@@ -219,6 +219,14 @@ static void a_text_must_fit_the_model(void **state)
                  "input 'input' of model 'lm' takes 4, but rows of the text are 5 long");
     bind_refused(language_model(4, 8, false), corpus, 4, "input",
                  "input 'input' is to be both the text and its label");
+    struct mgb_graph *alone;
+    int x;
+    struct mgb_source source;
+    assert_ok(mgb_graph_make(&alone, "alone"));
+    assert_ok(mgb_graph_input(alone, &x, "label", &(struct mgb_shape){1, {4}}, MGB_I32));
+    assert_status(mgb_source_text(&source, alone, corpus, NULL, "label", 4, true), MGB_INVALID);
+    assert_message("model 'alone' has too few inputs besides 'label'");
+    mgb_graph_free(alone);
     bind_refused(language_model(4, 8, false), corpus, 4, "next",
                  "data for input 'next': model 'lm' has no such input");
     bind_refused(language_model(8, 8, false), corpus, 8, "label",
@@ -269,7 +277,8 @@ static void sentences_are_cut_and_filled_up(void **state)
     struct mgb_corpus *test;
     data_write_text(PAIR("a z", "c", "neutral"));
     assert_ok(mgb_corpus_pairs(&test, &split));
-    assert_ok(mgb_source_pairs(&source, graph, test, names, true));
+    assert_ok(
+        mgb_source_pairs(&source, graph, test, (const char *const[]){NULL, NULL, "label"}, true));
     rows_are(&source, (int[]){4, 4, 1, 0}, "2 1 0 0 > 4 0 0 0 > 1 ; ");
     mgb_source_close(&source);
     mgb_corpus_free(test);
