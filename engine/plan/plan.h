@@ -103,7 +103,7 @@ struct mgb_planner {
     int64_t *bundle_offset;  /* by variable */
     int *bucket_of;          /* by variable; -1: nothing changes it */
     int64_t *bucket_offset;
-    int *members; /* variables in bucket order */
+    int *members;                /* variables in bucket order */
     struct mgb_rerun *recompute; /* NULL: nothing is run again */
     mgb_vector(struct mgb_bundle) bundles;
     mgb_vector(struct mgb_bucket) buckets;
@@ -124,9 +124,9 @@ struct mgb_planner {
 
 typedef enum mgb_status mgb_pass(struct mgb_planner *planner);
 mgb_pass mgb_plan_classes, mgb_plan_needs, mgb_plan_recompute, mgb_plan_homes, mgb_plan_buckets,
-    mgb_plan_input, mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head, mgb_plan_results,
-    mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip, mgb_plan_update,
-    mgb_plan_stage, mgb_plan_keep, mgb_plan_queues, mgb_plan_lifetimes, mgb_plan_layout,
-    mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
+    mgb_plan_input, mgb_plan_fetch, mgb_plan_forward, mgb_plan_join, mgb_plan_head,
+    mgb_plan_results, mgb_plan_scatter, mgb_plan_backward, mgb_plan_receive, mgb_plan_clip,
+    mgb_plan_update, mgb_plan_stage, mgb_plan_keep, mgb_plan_queues, mgb_plan_lifetimes,
+    mgb_plan_layout, mgb_plan_order, mgb_plan_peak, mgb_plan_traffic;
 
 #endif

@@ -158,6 +158,8 @@ static void planned_memory_is_what_canaries_saw(void **state)
                 draw_places(options + used, sizeof options - (size_t)used, strategies[i % 4],
                             1 + i % 4, i);
             ways_add(options, sizeof options, i / 2, i % 4);
+            if (i / 4 % 2)
+                strcat(options, " recompute=block");
             struct training training = {.graph = graph,
                                         .options = options,
                                         .optimizer = training_sgd(0.1f, 0.9f),

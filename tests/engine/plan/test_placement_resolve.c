@@ -453,8 +453,7 @@ static void device_scopes_are_homes_until_relocated(void **state)
 static void what_this_version_lacks_is_said(void **state)
 {
     (void)state;
-    static const char *const lacking[] = {"precision=bf16", "graph=true",
-                                          "hosts=2"};
+    static const char *const lacking[] = {"precision=bf16", "graph=true", "hosts=2"};
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
         char options[64], words[64];
         size_t name = strcspn(lacking[i], "=");
