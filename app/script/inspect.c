@@ -170,7 +170,7 @@ static void storage_push(lua_State *L, const struct mgb_run *run, const struct m
     mgb_device_format(device, plan->topology->devices[place.device].name);
     snprintf(identity, sizeof identity, "%s+%lld", device,
              (long long)(place.offset + storage->offset));
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 11);
     mgb_script_set_text(L, "name", info.name);
     mgb_script_set_text(L, "scope", info.scope);
     mgb_script_set_text(L, "shape", mgb_shape_format(shape, sizeof shape, &info.shape));
@@ -185,6 +185,8 @@ static void storage_push(lua_State *L, const struct mgb_run *run, const struct m
         mgb_script_set_integer(L, "tower", tower);
     lua_pushboolean(L, info.trainable);
     lua_setfield(L, -2, "trainable");
+    lua_pushboolean(L, info.state && !info.frozen); /* a statistic that steps move */
+    lua_setfield(L, -2, "moving");
 }
 
 /* variables() -> a list of storages */

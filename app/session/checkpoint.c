@@ -27,10 +27,21 @@ static struct mgb_checkpoint_values values_of(struct mgb_run *run)
         .context = run, .has = value_has, .read = value_read, .write = value_write};
 }
 
+/* What batch norm's moving statistics are moved by, under the placement in effect; in the file it names no places. */
+static const char *statistics_of(const struct mgb_run *run)
+{
+    const struct mgb_effective *effective = mgb_run_effective(run);
+    if (effective->tower_count == 1 || effective->bn == MGB_BN_SYNC)
+        return "global batch";
+    return effective->strategy == MGB_INDEPENDENT ? "first part of the batch alone"
+                                                  : "parts of the batch, mean by rows";
+}
+
 static struct mgb_checkpoint_state state_of(const struct mgb_run *run)
 {
     return (struct mgb_checkpoint_state){.optimizer = *mgb_run_optimizer(run),
-                                         .progress = mgb_run_progress(run)};
+                                         .progress = mgb_run_progress(run),
+                                         .statistics = statistics_of(run)};
 }
 
 /* A store that cannot write is no failure of what is noted. */

@@ -13,15 +13,20 @@ static int64_t largest_count(const struct mgb_graph *graph)
 }
 
 /* Of what every tower made for itself, only tower 0's is the user's model. */
-static void weights_list(struct mgb_writer *out, const struct mgb_graph *graph)
+static void weights_list(struct mgb_writer *out, const struct mgb_graph *graph,
+                         const char *statistics)
 {
+    bool moving = false;
     mgb_writer_add_word(out, "mgbench", "weights 1");
     mgb_writer_add_word(out, "model", "%s", mgb_graph_name(graph));
     for (int v = 0; v < mgb_graph_variable_count(graph); v++) {
         struct mgb_variable_info info = mgb_graph_variable_at(graph, v);
+        moving = moving || info.state;
         if (info.twin < 0)
             mgb_writer_add(out, &info, v, -1, NULL);
     }
+    if (moving && statistics)
+        mgb_writer_add_word(out, "moving_statistics", "%s", statistics);
 }
 
 static void slots_list(struct mgb_writer *out, const struct mgb_graph *graph,
@@ -65,7 +70,7 @@ static enum mgb_status files_write(struct saving *s, const char *path,
     if (!s->state_path || !s->scratch)
         return mgb_fail(MGB_NO_MEMORY, "no memory to save '%s'", path);
     MGB_TRY(mgb_replace_check(s->state_path));
-    weights_list(&s->weights, graph);
+    weights_list(&s->weights, graph, state->statistics);
     MGB_TRY(file_write(&s->weights_file, path, &s->weights, values, s->scratch, &digest));
     mgb_state_write(&s->slots, state, digest);
     slots_list(&s->slots, graph, state, values);

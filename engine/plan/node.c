@@ -80,10 +80,12 @@ static void use_fill(struct placing *p, int node)
                               .training = mgb_node_trains(planner->graph, node, planner->training)};
     for (int i = 0; i < p->node->input_count && i < MGB_MAX_INPUTS; i++)
         p->use.in_layout[i] = p->stage->tensors[p->node->inputs[i]].layout;
+    int exchanged = mgb_plan_exchanged(planner, node);
     for (int o = 0; o < p->node->output_count && o < MGB_MAX_OUTPUTS; o++) {
         int tensor = p->node->outputs[o];
         p->use.plain[o] =
             tensor >= 0 && (planner->joined[tensor] || planner->returned[tensor] ||
+                            (exchanged >= 0 && (o == exchanged || o == exchanged + 1)) ||
                             gradient_find(p, tensor, 0) >= 0 || planner->result_of[tensor] >= 0);
     }
 }

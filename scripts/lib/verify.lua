@@ -43,6 +43,10 @@ function verdict_type.__tostring(v)
     text = text .. ("; the global batches differ, %d against %d examples a step: the two see different data")
       :format(v.batch_a, v.batch_b)
   end
+  if v.statistics then
+    text = text .. ("; '%s' is of a batch norm, and with bn = \"tower\" every tower normalises by its own rows: %d and %d towers " ..
+      "differ by that alone, with bn = \"sync\" on both sides they do not"):format(v.statistics, v.towers_a, v.towers_b)
+  end
   return text
 end
 
@@ -80,6 +84,18 @@ local function order_differs(a, b)
   return x.strategy ~= y.strategy or a.session:facts().gpus ~= b.session:facts().gpus
 end
 
+-- A statistic that steps move, where the towers of the two sides do not normalise by the same rows.
+local function statistics_differ(a, b)
+  local towers, others = a.session:facts().gpus, b.session:facts().gpus
+  local _, x = a.session:placement()
+  local _, y = b.session:placement()
+  local whole_a, whole_b = towers <= 1 or x.bn == "sync", others <= 1 or y.bn == "sync"
+  if whole_a and whole_b or towers == others and not whole_a and not whole_b then return nil end
+  for _, variable in ipairs(a.session:variables()) do
+    if variable.moving then return variable.name end
+  end
+end
+
 -- Steps both sides once and compares them.
 local function step_compare(v, a, b, index)
   local x, y
@@ -95,7 +111,7 @@ end
 
 -- { equal =, bitwise =, verdict = ("bits", "tolerance", "rounding", "different"), first_step = (from 0), difference = (relative,
 --   of a loss), weight_difference =, variable =, losses_a =, losses_b =, digest_a =, digest_b =, batch_a =, batch_b =,
---   diverged_step = }. `tolerance` 0 asks for equality to the last bit, which is promised within one strategy and number of
+--   diverged_step =, statistics = (of a batch norm by tower, when that makes them different) }. `tolerance` 0 asks for equality to the last bit, which is promised within one strategy and number of
 -- towers; across them, equal to rounding counts as equal.
 function mgb.verify(options)
   local o = host.options_check("mgb.verify", options,
@@ -116,6 +132,9 @@ function mgb.verify(options)
     v.verdict = "rounding"
   end
   v.equal = v.verdict ~= "different"
+  if not v.equal then
+    v.statistics, v.towers_a, v.towers_b = statistics_differ(a, b), a.session:facts().gpus, b.session:facts().gpus
+  end
   a.session:close()
   b.session:close()
   return v

@@ -2,7 +2,8 @@
  * model and nothing else: variables by their full names, f32 in plain layout; no placement, no copies, no towers. So a file
  * written on any number of devices loads on any other.
  *
- *     w.safetensors            the weights, frozen ones too; of variables that each tower made for itself tower 0's
+ *     w.safetensors            the weights, frozen ones too; of variables that each tower made for itself tower 0's; in
+ *                              __metadata__ the model and, where it has moving statistics, what they are of
  *     w.optimizer.safetensors  slots as "VARIABLE/SLOT"; in __metadata__ the optimizer, steps, updates, place in the data and
  *                              seed, and a digest of the weights that it belongs to
  *
@@ -24,6 +25,7 @@ struct mgb_checkpoint_values { /* slot -1: the weight; buffers hold the variable
 struct mgb_checkpoint_state {
     struct mgb_optimizer optimizer;
     struct mgb_progress progress;
+    const char *statistics; /* what moves moving statistics; NULL: not said. Loading ignores it */
 };
 
 /* Whether a file can be written there, found out without writing: see mgb_checkpoint_save. Both files. */

@@ -174,7 +174,6 @@ struct mgb_plan {
 };
 
 struct mgb_fact_source; /* engine/graph/facts.h */
-
 struct mgb_plan_request {
     enum mgb_plan_kind kind; /* TRAIN or EVALUATE */
     const struct mgb_graph *graph;

@@ -42,6 +42,21 @@ S.rows{
   { "7", "9 rows on 4 GPUs: 3 2 2 2, no empty replica", function()
     S.equal(split_of(9, 4), "3 2 2 2", "rows of each tower")
   end },
+  { "9", "batch norm, 9 rows on 8 GPUs: finite; mgb.verify says why 8 towers differ from one, and that they do not under sync", function()
+    local normed = { model = S.small{ norm = true }, data = base.data, global_batch = 9 }
+    for _, bn in ipairs{ "tower", "sync" } do
+      local s <close> = mgb.session(S.with(normed, { gpus = 8, bn = bn }))
+      for _, loss in ipairs(s:step(10).losses) do S.equal(loss == loss and loss < math.huge, true, "finite loss") end
+    end
+    local sides = S.with(normed, { a = { gpus = 1 }, b = { gpus = 8 }, steps = 5 })
+    local v = mgb.verify(sides)
+    S.equal(v.equal, false, "equal by tower")
+    S.equal(tostring(v):find("'batch_norm/moving_mean' is of a batch norm", 1, true) ~= nil, true, "the reason in " .. tostring(v))
+    S.equal(tostring(v):find("1 and 8 towers differ by that alone", 1, true) ~= nil, true, "the counts in " .. tostring(v))
+    v = mgb.verify(S.with(sides, { bn = "sync" }))
+    S.equal(v.equal, true, "equal under sync, " .. tostring(v))
+    S.equal(v.statistics, nil, "reason")
+  end },
   { "11", "evaluation drops no row, whatever the batch and the strategy", function()
     for _, strategy in ipairs{ "outputs", "gradients", "allreduce", "independent" } do
       local s <close> = mgb.session(S.with(base, { gpus = 3, global_batch = 7, strategy = strategy }))

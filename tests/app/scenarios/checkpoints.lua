@@ -2,6 +2,7 @@
 local S = require "scenario"
 
 local file = "w.safetensors"
+local normed = { model = S.small{ norm = true }, data = S.data(60, 10), global_batch = 12 }
 local digits = { model = "digits_cnn", data = mgb.data.digits{}, optimizer = mgb.adam{ lr = 0.001 }, global_batch = 48 }
 
 local function saved(options, steps)
@@ -124,6 +125,28 @@ S.rows{
     three:step(1)
     three:save("three.safetensors")
     one:load("three.safetensors")
+  end },
+  { "39", "after 10 steps moving statistics are the same on all devices, and the file says what they are of", function()
+    for bn, said in pairs{ tower = "parts of the batch, mean by rows", sync = "global batch" } do
+      for _, strategy in ipairs{ "allreduce", "gradients", "outputs" } do
+        local s <close> = mgb.session(S.with(normed, { gpus = 3, strategy = strategy, bn = bn }))
+        s:step(10)
+        S.equal(s:check().ok, true, "copies under " .. strategy) -- it raises where they differ in value
+        s:save(file)
+        S.equal(content(file):match('"moving_statistics":"(.-)"'), said, bn .. " under " .. strategy)
+      end
+    end
+  end },
+  { "40", "which tower's moving average is saved is stated; a model without any states nothing", function()
+    for said, place in pairs{ ["global batch"] = { gpus = 1 },
+                              ["first part of the batch alone"] = { gpus = 3, strategy = "independent" } } do
+      local s <close> = mgb.session(S.with(normed, place))
+      s:step(2)
+      s:save(file)
+      S.equal(content(file):match('"moving_statistics":"(.-)"'), said, "what is stated")
+    end
+    saved(digits, 1)
+    S.equal(content(file):find("moving_statistics", 1, true), nil, "a statement of digits_cnn")
   end },
   { "rec", "what was saved and loaded is noted; a load begins a new segment; no step is there twice", function()
     local s <close> = mgb.session(digits)

@@ -76,6 +76,7 @@ function S.small(options)
   return nn.model("small", function(m)
     local x, label, target = m:input("x", { options.width or 10 }), m:input("label", {}, "i32"), m:input("target", {})
     local h = nn.dense{ units = 12, activation = "tanh" }(x)
+    if options.norm then h = nn.batch_norm(h) end
     if options.dropout then h = nn.dropout{ rate = options.dropout }(h) end
     local logits = nn.dense{ units = options.classes or 2, name = "logits" }(h)
     local value = nn.reshape{ shape = {} }(nn.dense{ units = 1, name = "value" }(h))

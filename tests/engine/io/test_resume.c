@@ -26,7 +26,8 @@ static enum mgb_status value_write(void *run, const float *values, int variable,
 
 static struct mgb_checkpoint_state state_of(const struct mgb_run *run)
 {
-    return (struct mgb_checkpoint_state){*mgb_run_optimizer(run), mgb_run_progress(run)};
+    return (struct mgb_checkpoint_state){.optimizer = *mgb_run_optimizer(run),
+                                         .progress = mgb_run_progress(run)};
 }
 
 static void run_save(struct mgb_run *run, const char *path)

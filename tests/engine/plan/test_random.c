@@ -86,6 +86,7 @@ static void ways_draw(struct mgb_effective *placement, struct dice *dice)
     placement->recompute = (enum mgb_recompute)roll(dice, 2);
     if (placement->strategy == MGB_INDEPENDENT)
         return;
+    placement->bn = (enum mgb_batch_norm)roll(dice, 2);
     placement->wire_type = (enum mgb_wire_type)roll(dice, 3);
     placement->stale = roll(dice, 3) == 0;
     placement->staged = !mirrored && roll(dice, 2) == 0;
