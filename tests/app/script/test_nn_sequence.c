@@ -82,6 +82,39 @@ static void states_are_given_when_asked_for(void **state)
               "assert(table.concat(seen, ' ') == want, table.concat(seen, ' '))\n"));
 }
 
+static void a_state_may_be_projected(void **state)
+{
+    (void)state;
+    passes(MODEL(
+        "local w = { units = 4, projection = 3, return_sequences = true, return_state = true }\n"
+        "local a, ah, ac = nn.lstm(w)(x, mask, nn.dense{ units = 3 }(h), c)\n"
+        "local b = nn.lstm{ units = 4, projection = 2, reverse = true, name = 'back' }(a, ids)\n"
+        "local d = nn.bidirectional{ layer = nn.lstm{ units = 4, projection = 2, "
+        "return_sequences = true } }(a, mask)\n"
+        "local e = nn.lstm{ units = 4, projection = 0, bias = false, name = 'none' }(a)\n"
+        "seen = { a, ah, ac, b, d, e }\n"
+        "y = nn.concat(ah, b, e, nn.flatten(d))",
+        "local got = names(model:summary())\n"
+        "local want = '5x3 3 4 2 5x4 4'\n"
+        "for i, t in ipairs(seen) do seen[i] = table.concat(t.shape, 'x') end\n"
+        "assert(table.concat(seen, ' ') == want, table.concat(seen, ' '))\n"
+        "assert(got:find('lstm/kernel:6x16 lstm/recurrent_kernel:3x16 lstm/bias:16 "
+        "lstm/projection_kernel:4x3 ', 1, true), got)\n"
+        "assert(got:find('none/kernel:3x16 none/recurrent_kernel:4x16 end', 1, true), got)\n"));
+    fails(MODEL("y = nn.lstm{ units = 4, projection = 3 }(x, h)", "model:summary()"),
+          "lstm 'lstm': its mask is 4, it takes 5, one number a position");
+}
+
+static void a_parameter_may_be_cut(void **state)
+{
+    (void)state;
+    passes(MODEL("local p = nn.parameter{ shape = { 9, 6 }, name = 'places' }\n"
+                 "seen = nn.slice{ axis = 1, begin = 2, count = 5 }(p)\n"
+                 "y = nn.add(x, seen)",
+                 "assert(names(model:summary()):find('places/value:9x6', 1, true))\n"
+                 "assert(table.concat(seen.shape, 'x') == '5x6')\n"));
+}
+
 static void tied_tables_are_one(void **state)
 {
     (void)state;
@@ -181,6 +214,8 @@ int main(void)
         cmocka_unit_test(variables_are_named_as_in_keras),
         cmocka_unit_test(both_directions_are_two_layers_used_again),
         cmocka_unit_test(states_are_given_when_asked_for),
+        cmocka_unit_test(a_state_may_be_projected),
+        cmocka_unit_test(a_parameter_may_be_cut),
         cmocka_unit_test(tied_tables_are_one),
         cmocka_unit_test(an_embedding_gives_its_mask),
         cmocka_unit_test(wrong_options_are_named),
