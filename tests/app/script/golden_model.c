@@ -252,7 +252,7 @@ static void graph_evaluate(void *context, const struct mgb_graph *graph)
     reference.training = false;
     struct rig rig = rig_open(&mgb_host_backend, 0);
     struct rig_play play = {
-        .device = rig_device(&rig, "/gpu:0"), .threads = 2, .plain = true, .forward = true};
+        .device = rig_device(&rig, "/gpu:0"), .threads = 1, .plain = true, .forward = true};
     struct rig_values values;
     values_set(s, &reference);
     assert_ok(rig_run(&values, &rig, &reference, &play));
