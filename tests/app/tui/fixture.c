@@ -249,7 +249,7 @@ static void phases_fill(struct fixture *f, int gpus)
     p->count = gpus + 1, p->slowest = gpus;
     for (int i = 0; i <= gpus; i++) {
         struct mgb_bench_device_times *d = &p->devices[i];
-        snprintf(d->device, sizeof d->device, "%s", f->devices[i].name);
+        snprintf(d->device, sizeof d->device, "%.31s", f->devices[i].name);
         for (int k = 0; k < MGB_PHASE_COUNT && i; k++)
             d->busy_ns[k] = us[k] * 1000;
         d->busy_ns[MGB_PHASE_BACKWARD] += i == gpus && i ? 4000000 : 0;
