@@ -49,8 +49,8 @@ static void models_each(const char *format, int gpus,
 
 static void two_steps(const struct mgb_graph *graph, int gpus, double losses[2])
 {
-    char options[40];
-    snprintf(options, sizeof options, "gpus=%d global_batch=4", gpus);
+    char options[48];
+    snprintf(options, sizeof options, "gpus=%d global_batch=4 bn=sync", gpus);
     struct training training = {
         .graph = graph, .optimizer = training_sgd(0.01f, 0), .options = options, .seed = 3};
     struct mgb_run *run = training_open(&training);
@@ -67,8 +67,7 @@ static void two_steps(const struct mgb_graph *graph, int gpus, double losses[2])
     mgb_run_close(run);
 }
 
-/* Does each tower see a loss of its own rows alone? A batch norm does until it is synchronised. */
-static bool rows_meet(const struct mgb_graph *graph)
+static bool has_batch_norm(const struct mgb_graph *graph)
 {
     for (int i = 0; i < graph->node_count; i++)
         if (graph->nodes[i].kind == MGB_OP_BATCH_STATS)
@@ -86,8 +85,11 @@ static void graph_train(void *context, const struct mgb_graph *graph)
     if (graph->towers_built > 0)
         return;
     two_steps(graph, 1, one);
-    for (int i = 0; i < 2 && !rows_meet(graph); i++)
-        if (!(fabs(two[i] - one[i]) <= 1e-5 * fabs(one[i])))
+    /* Behind 155 batch norms over 4 rows rounding has grown to 2e-4, and by far more in gradients. */
+    bool norms = has_batch_norm(graph);
+    double within = norms ? 2e-3 : 1e-5;
+    for (int i = 0; i < (norms ? 1 : 2); i++)
+        if (!(fabs(two[i] - one[i]) <= within * fabs(one[i])))
             fail_msg("%s: loss %d is %.9g on one tower, %.9g on two", mgb_graph_name(graph), i,
                      one[i], two[i]);
 }
