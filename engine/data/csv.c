@@ -155,8 +155,10 @@ static enum mgb_status input_begin(struct reading *r, struct column_input *input
                         asked->input);
     if (input->columns.count != to->count)
         return mgb_fail(
-            MGB_INVALID, "input '%s' of model '%s' takes %lld values, but %d columns are given",
-            asked->input, mgb_graph_name(r->graph), (long long)to->count, input->columns.count);
+            MGB_INVALID,
+            "input '%s' of model '%s' takes %lld values, but %d columns of '%s' are given",
+            asked->input, mgb_graph_name(r->graph), (long long)to->count, input->columns.count,
+            r->csv->path);
     if (input->type != MGB_I32 || to->count != 1)
         return MGB_OK;
     for (int i = 0; i < r->csv->class_count; i++) {

@@ -231,7 +231,7 @@ static void what_is_asked_must_fit_the_model(void **state)
     struct ask three = {.x = {"a", "b", "a"}, .label = "kind"};
     data_write_text(H "1,2,0\n");
     assert_status(asked_open(&source, &three), MGB_INVALID);
-    assert_message("input 'x' of model 'small' takes 2 values, but 3 columns are given");
+    assert_message("input 'x' of model 'small' takes 2 values, but 3 columns of '/tmp");
     struct ask twice = {.x = {"a:b"}, .label = "kind", .classes = {"a", "a"}};
     assert_status(asked_open(&source, &twice), MGB_INVALID);
     assert_message("class 'a' is given twice");
