@@ -70,18 +70,35 @@ static bool action_run(struct tui_desk *desk, const char *line)
     return true;
 }
 
+/* Steps, or auto, with a "!" behind it or without. */
+static void warmup_ask(struct tui_desk *desk, const char *text)
+{
+    char said[200];
+    size_t digits = strspn(text, "0123456789");
+    const char *rest = strncmp(text, "auto", 4) == 0 ? text + 4 : text + digits;
+    rest += strspn(rest, " ");
+    if (rest != text && digits < 10 && (!*rest || strcmp(rest, "!") == 0)) {
+        ask(desk, MGB_WISH_WARMUP, text);
+        return;
+    }
+    snprintf(said, sizeof said, "warmup: a number of steps from 0, or auto, expected, got '%.60s'",
+             text);
+    desk->say(desk, MGB_LINE_FAULT, said);
+}
+
 /* "set warmup=auto", "warmup=5": no option of placement, and asked for like one. */
 static bool warmup_run(struct tui_desk *desk, const char *line)
 {
     static const char set[] = "set ", name[] = "warmup=";
-    if (strncmp(line, set, sizeof set - 1) == 0)
-        line += sizeof set - 1;
-    if (strncmp(line, name, sizeof name - 1) != 0 || strpbrk(line, " \t"))
+    bool is_set = strncmp(line, set, sizeof set - 1) == 0;
+    const char *at = is_set ? line + sizeof set - 1 : line;
+    const char *pair = is_set ? strstr(at, name) : at; /* or it would be called no option at all */
+    if (!pair || strncmp(pair, name, sizeof name - 1) != 0 || (pair != at && pair[-1] != ' '))
         return false;
-    line += sizeof name - 1;
-    if (strcmp(line, "auto") != 0 && (!*line || line[strspn(line, "0123456789")]))
-        return false;
-    ask(desk, MGB_WISH_WARMUP, line);
+    if (pair != at || (strchr(pair, ' ') && strchr(strchr(pair, ' '), '=')))
+        desk->say(desk, MGB_LINE_FAULT, "warmup begins a new run: set it on a line of its own");
+    else
+        warmup_ask(desk, pair + sizeof name - 1);
     return true;
 }
 
@@ -97,7 +114,9 @@ static bool setting_run(struct tui_desk *desk, const char *word, const char *res
             continue;
         if (*rest == '=') /* a variable of that name */
             return false;
-        if (*rest) {
+        if (*rest && settings[i].wish == MGB_WISH_WARMUP) {
+            warmup_ask(desk, rest);
+        } else if (*rest) {
             ask(desk, settings[i].wish, rest);
         } else if (settings[i].alone != TUI_ACT_NONE) {
             desk->act(desk, settings[i].alone);

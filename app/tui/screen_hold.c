@@ -1,5 +1,6 @@
 /* What would end an open run, with all that it has learned, is asked about first; what came along with it waits for the same
  * answer. */
+#include "app/script/syntax.h"
 #include "app/tui/screen_private.h"
 
 #include <mgb/status.h>
@@ -32,6 +33,7 @@ static const char *reason_of(enum mgb_wish_kind kind)
            : kind == MGB_WISH_DATA    ? "begin anew with data"
            : kind == MGB_WISH_BACKEND ? "begin anew on"
            : kind == MGB_WISH_MACHINE ? "begin anew on machine"
+           : kind == MGB_WISH_WARMUP  ? "begin anew with a warm-up of"
            : kind == MGB_WISH_SWEEP   ? "give its devices to the sweep"
                                       : NULL;
 }
@@ -84,9 +86,24 @@ static void hold_ask(struct tui_screen *screen, const char *reason, const char *
     screen->desk.confirm(&screen->desk, question, hold_answer, screen);
 }
 
+/* Nothing is ended for what cannot be read. */
+static bool is_readable(struct tui_screen *screen, const struct mgb_wish *wish, const char *text)
+{
+    size_t length = strlen(text);
+    bool forced = length > 0 && text[length - 1] == '!';
+    if (wish->kind != MGB_WISH_SWEEP || mgb_syntax_check("sweep", text, length - forced) == MGB_OK)
+        return true;
+    screen_say(screen, MGB_LINE_FAULT, "%s", mgb_message_get());
+    if (screen->options.log)
+        tui_log_add(screen->options.log, MGB_LINE_FAULT, mgb_message_get());
+    return false;
+}
+
 bool screen_hold(struct tui_screen *screen, const struct mgb_wish *wish)
 {
     const char *reason = reason_of(wish->kind), *text = wish->text ? wish->text : "";
+    if (!is_readable(screen, wish, text))
+        return true;
     if (screen->held_count > 0 && screen->confirm.open && screen->confirm.answer == hold_answer) {
         (void)held_add(screen, wish->kind, text);
         return true;

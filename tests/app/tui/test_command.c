@@ -99,6 +99,8 @@ static void settings_of_the_bench_are_wishes(void **state)
     line_gives("batch=64 gpus=2", "set(batch=64 gpus=2)");
     line_gives("set warmup=auto", "warmup(auto)");
     line_gives("warmup=5", "warmup(5)");
+    line_gives("warmup 5", "warmup(5)");
+    line_gives("set warmup=auto!", "warmup(auto!)");
     line_gives("turns 8", "turns(8)");
     line_gives("turns", "act turns");
     line_gives("weights-at=/cpu:0", "set(weights-at=/cpu:0)");
@@ -112,6 +114,23 @@ static void settings_of_the_bench_are_wishes(void **state)
     line_gives("record", "act record");
     line_gives("sweep { batch = {32, 64} }", "sweep({ batch = {32, 64} })");
     line_gives("sweep", "act sweep");
+}
+
+static void warmup_says_what_it_takes(void **state)
+{
+    (void)state;
+    static const char expected[] = "fault: warmup: a number of steps from 0, or auto, expected, got";
+    char wanted[160];
+    static const char *const lines[][2] = {
+        {"set warmup=-3", "-3"}, {"warmup=-3", "-3"}, {"warmup some", "some"}, {"warmup 5x", "5x"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        snprintf(wanted, sizeof wanted, "%s '%s'", expected, lines[i][1]);
+        line_gives(lines[i][0], wanted);
+    }
+    line_gives("set batch=64 warmup=5",
+               "fault: warmup begins a new run: set it on a line of its own");
+    line_gives("set warmup=5 batch=64",
+               "fault: warmup begins a new run: set it on a line of its own");
 }
 
 static void tags_and_notes_are_wishes_while_a_run_is_recorded(void **state)
@@ -302,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_action_is_called_by_its_name),
         cmocka_unit_test(settings_of_the_bench_are_wishes),
+        cmocka_unit_test(warmup_says_what_it_takes),
         cmocka_unit_test(verbs_go_to_mgbench),
         cmocka_unit_test(tags_and_notes_are_wishes_while_a_run_is_recorded),
         cmocka_unit_test(a_text_that_names_no_run_is_of_the_run_on_the_bench),

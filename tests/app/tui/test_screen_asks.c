@@ -170,12 +170,36 @@ static void what_ends_an_open_run_is_asked_about(void **state)
     press(TUI_KEY_ENTER);
     shows("after 214 steps and begin anew on");
     press('n');
+    press(':');
+    type("set warmup=5");
+    press(TUI_KEY_ENTER);
+    shows("end run 412 after 214 steps and begin anew with a warm-up of 5? y/N");
+    press('n');
     press('5');
     press('u');
     shows("end run 412 after 214 steps and open");
     press('y');
     shows("! there is no workbench");
     hides("y/N");
+}
+
+static void a_sweep_that_cannot_be_read_ends_nothing(void **state)
+{
+    (void)state;
+    press(':');
+    type("sweep {");
+    press(TUI_KEY_ENTER);
+    hides("y/N");
+    shows("! sweep:1: unexpected symbol near <eof>");
+    press(':');
+    type("sweep { grid = { gpus = {1, 2} } }");
+    press(TUI_KEY_ENTER);
+    shows("give its devices to the sweep? y/N");
+    press('n');
+    press(':');
+    type("sweep { grid = { gpus = {1, 2} } } !");
+    press(TUI_KEY_ENTER);
+    shows("! there is no workbench");
 }
 
 static void what_was_answered_stands_at_the_foot(void **state)
@@ -254,6 +278,7 @@ int main(void)
         SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_leaves),
         SCREEN_TEST(what_ends_an_open_run_is_asked_about),
+        SCREEN_TEST(a_sweep_that_cannot_be_read_ends_nothing),
         SCREEN_TEST(what_was_answered_stands_at_the_foot),
         SCREEN_TEST(what_was_refused_stands_at_the_foot_once),
         SCREEN_TEST(where_no_run_is_open_nothing_is_asked),
