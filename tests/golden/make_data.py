@@ -46,5 +46,9 @@ np.savez(os.path.join(HERE, "odd.npz"), fortran=np.asfortranarray(arrays["f4"]),
          infinite=np.full((ROWS, 4, 3), 1e300), half_way=np.full(ROWS, 0.5), large=np.full(ROWS, 1 << 40), class_9=np.full(ROWS, 9))
 for v in (1, 2, 3):
     version("v%d.npy" % v, arrays["f4"], (v, 0))
+table = rng.normal(size=(20, 2)) * 10.0 ** rng.integers(-30, 30, (20, 2))
+with open(os.path.join(HERE, "numbers.csv"), "w") as f:
+    f.write("a,b,kind\n" + "".join("%r,%.9e,%d\n" % (float(a), b, i % 3) for i, (a, b) in enumerate(table)))
+note("csv", np.loadtxt(os.path.join(HERE, "numbers.csv"), delimiter=",", skiprows=1, usecols=(0, 1)).astype("f4"))
 with open(os.path.join(HERE, "arrays.txt"), "w") as f:
     f.write("\n".join(lines) + "\n")

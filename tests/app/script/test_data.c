@@ -131,6 +131,10 @@ static void columns_of_a_file_are_taken(void **state)
     shows(OPEN("mgb.data.csv{ file = '/tmp/mgb-test-script-data.csv', x = { 2, 'a' }, label = 3,\n"
                "classes = { 'oak', 'elm', 'ash' } }"),
           "2.5 1 2; 4 3 1; 6 5 2; 3 rows");
+    passes("local name = '/tmp/mgb-test-script-data.csv'\n"
+           "local function text(x) return tostring(mgb.data.csv{ file = name, x = x }) end\n"
+           "assert(text('a') == text{ 'a' } and text('a') ~= text('b'))\n"
+           "assert(text('a'):match('^data: csv .*%(%x+%) x=a$'), text('a'))");
     remove("/tmp/mgb-test-script-data.csv");
     refuses("mgb.data.csv{}", "mgb.data.csv: file: text expected, got nil");
     refuses("mgb.data.csv{ file = 'a', separator = ',,', x = 1 }",

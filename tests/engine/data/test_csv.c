@@ -1,6 +1,7 @@
 /* CSV: values and classes, columns by name and number, and a message with line and column for all that is wrong. */
 #include "tests/engine/data/data_file.h"
 #include "tests/support/check.h"
+#include "tests/support/golden.h"
 
 #include <locale.h>
 #include <mgb/data.h>
@@ -140,6 +141,25 @@ static void many_rows_are_read(void **state)
     mgb_source_close(&source);
 }
 
+static void numbers_are_read_as_numpy_reads_them(void **state)
+{
+    (void)state;
+    size_t size;
+    unsigned char *bytes = data_read(data_golden("numbers.csv"), &size);
+    float wanted[40], got[40];
+    struct golden golden = golden_open("data/arrays.txt");
+    struct mgb_source source;
+    golden_read(&golden, "csv", wanted, 40);
+    golden_close(&golden);
+    data_write(bytes, size);
+    free(bytes);
+    assert_ok(asked_open(&source, &plain));
+    assert_int_equal(source.rows, 20);
+    assert_ok(source.fill(source.context, 1, -1, 0, 20, 0, got));
+    assert_memory_equal(got, wanted, sizeof got);
+    mgb_source_close(&source);
+}
+
 static void a_comma_locale_does_not_matter(void **state)
 {
     (void)state;
@@ -252,6 +272,7 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name_number_and_range),
         cmocka_unit_test(names_become_classes_in_order_of_appearance),
         cmocka_unit_test(many_rows_are_read),
+        cmocka_unit_test(numbers_are_read_as_numpy_reads_them),
         cmocka_unit_test(a_comma_locale_does_not_matter),
         cmocka_unit_test(a_bad_file_is_refused_with_line_and_column),
         cmocka_unit_test(what_is_asked_must_fit_the_model),
