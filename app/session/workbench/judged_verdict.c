@@ -126,13 +126,34 @@ static void answer_fill(struct mgb_bench_answer *out, const struct mgb_judgement
     reason_write(out, j);
 }
 
-static void left_out_write(struct mgb_bench_answer *out, int count)
+static bool is_difference(const char *verdict)
+{
+    return strcmp(verdict, mgb_verdict_name(MGB_VERDICT_FASTER)) == 0 ||
+           strcmp(verdict, mgb_verdict_name(MGB_VERDICT_SLOWER)) == 0;
+}
+
+/* Steps of one placement that differ show how far two segments lie apart here without any reason in the placement. */
+static void repeat_write(struct mgb_bench_answer *out)
+{
+    if (!is_difference(out->verdict))
+        return;
+    snprintf(out->verdict, sizeof out->verdict, "%s", mgb_verdict_name(MGB_VERDICT_UNDECIDED));
+    snprintf(out->reason, sizeof out->reason,
+             "the same placement twice: this difference is the machine's");
+}
+
+/* The columns beside it are of the two newest segments, the ratio is of all. */
+static void repetitions_write(struct mgb_bench_answer *out, int left_out)
 {
     size_t used = strlen(out->reason);
-    if (count > 0)
+    if (out->now_count > 1 && out->before_count > 1)
+        used += (size_t)snprintf(out->reason + used, sizeof out->reason - used,
+                                 "%sratio of %d and %d repetitions", used ? "; " : "",
+                                 out->now_count, out->before_count);
+    if (left_out > 0 && used < sizeof out->reason)
         snprintf(out->reason + used, sizeof out->reason - used,
-                 "%s%d unsteady repetition%s left out", used ? "; " : "", count,
-                 count == 1 ? "" : "s");
+                 "%s%d unsteady repetition%s left out", used ? "; " : "", left_out,
+                 left_out == 1 ? "" : "s");
 }
 
 enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_reader *reader,
@@ -150,7 +171,8 @@ enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_read
         return MGB_OK;
     MGB_TRY(side_find(&a, reader, before));
     MGB_TRY(side_find(&b, reader, now));
-    if (side_has(&b, before) || side_has(&a, now)) {
+    bool repeated = side_has(&b, before) || side_has(&a, now);
+    if (repeated) {
         side_narrow(&a, before);
         side_narrow(&b, now);
     } else {
@@ -167,6 +189,8 @@ enum mgb_status mgb_judged_verdict(struct mgb_bench_answer *out, struct mgb_read
     }
     MGB_TRY(mgb_judge(&judgement, reader, &a.selection, &b.selection, &options));
     answer_fill(out, &judgement);
-    left_out_write(out, a.left_out + b.left_out);
+    if (repeated)
+        repeat_write(out);
+    repetitions_write(out, a.left_out + b.left_out);
     return MGB_OK;
 }

@@ -204,12 +204,6 @@ static void busy_look(struct mgb_workbench *bench)
     bench->crowd.run = draft->now.run_id;
 }
 
-static bool is_undecided(const struct mgb_bench_answer *answer)
-{
-    return answer->there &&
-           (strcmp(answer->verdict, "undecided") == 0 || strcmp(answer->verdict, "refused") == 0);
-}
-
 static void answer_refresh(struct mgb_workbench *bench)
 {
     struct mgb_snapshot *draft = bench->draft;
@@ -220,7 +214,7 @@ static void answer_refresh(struct mgb_workbench *bench)
         (void)mgb_judge_desk_look(bench->desk, &draft->answer, draft->now.segment_id,
                                   draft->before.segment_id);
         mgb_answer_doubt(&draft->answer, &draft->now);
-        if (is_undecided(&draft->answer)) {
+        if (draft->answer.there && *draft->answer.verdict) {
             busy_look(bench);
             mgb_answer_blame(&draft->answer, bench->crowd.text);
         }

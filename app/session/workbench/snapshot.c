@@ -98,12 +98,23 @@ bool mgb_answer_busy(char *out, size_t size, double load, int own, int cpus)
     return busy;
 }
 
+/* With a segment a side nothing tells a placement from what else ran meanwhile. */
+static void verdict_withhold(struct mgb_bench_answer *answer)
+{
+    bool differs = strcmp(answer->verdict, "faster") == 0 || strcmp(answer->verdict, "slower") == 0;
+    if (differs && (answer->now_count < 2 || answer->before_count < 2))
+        snprintf(answer->verdict, sizeof answer->verdict, "undecided");
+}
+
 void mgb_answer_blame(struct mgb_bench_answer *answer, const char *busy)
 {
     char reason[2 * sizeof answer->reason];
+    if (!*busy || !answer->there)
+        return;
+    verdict_withhold(answer);
     bool settled =
         strcmp(answer->verdict, "undecided") != 0 && strcmp(answer->verdict, "refused") != 0;
-    if (!*busy || !answer->there || settled || strncmp(answer->reason, busy, 12) == 0)
+    if (settled || strncmp(answer->reason, busy, 12) == 0)
         return;
     snprintf(reason, sizeof reason, "%s%s%s", busy, *answer->reason ? "; " : "", answer->reason);
     memcpy(answer->reason, reason, sizeof answer->reason - 1);

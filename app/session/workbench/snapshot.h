@@ -56,7 +56,7 @@ void mgb_answer_doubt(struct mgb_bench_answer *answer, const struct mgb_bench_se
  * "machine busy: load 18.98 on 2 CPUs". `load`: tasks that run or want to, over the last minute; `own`: how many of them this
  * program may have. False: the machine is not busy; "" then. */
 bool mgb_answer_busy(char *out, size_t size, double load, int own, int cpus);
-/* Puts it there, where it is not "". */
+/* Puts it there, where it is not "", and takes a difference back that rests on one segment a side. */
 void mgb_answer_blame(struct mgb_bench_answer *answer, const char *busy);
 
 #endif

@@ -206,6 +206,21 @@ static void the_same_placement_twice_compares_the_two_segments(void **state)
     desk_done(&d);
 }
 
+/* Whatever lies between the two, it was not the placement. */
+static void the_same_placement_twice_is_never_faster_or_slower(void **state)
+{
+    struct desk d;
+    desk_init(&d, *state);
+    int64_t before = toggle(&d, 0, false, 10000000);
+    int64_t now = toggle(&d, before, false, 15000000);
+    mgb_judge_desk_ask(d.desk, d.run, now, before, STEPS);
+    struct mgb_bench_answer answer = answer_await(&d, now, before);
+    assert_true(answer.ratio > 1.4);
+    assert_string_equal(answer.verdict, "undecided");
+    assert_non_null(strstr(answer.reason, "the same placement twice"));
+    desk_done(&d);
+}
+
 static void a_segment_without_timed_steps_is_not_judged_yet(void **state)
 {
     struct desk d;
@@ -540,6 +555,7 @@ int main(void)
         ON_A_FILE(of_many_repetitions_the_unsteady_ones_are_left_out),
         ON_A_FILE(other_batches_are_told_by_example),
         ON_A_FILE(the_same_placement_twice_compares_the_two_segments),
+        ON_A_FILE(the_same_placement_twice_is_never_faster_or_slower),
         ON_A_FILE(a_segment_without_timed_steps_is_not_judged_yet),
         ON_A_FILE(it_judges_again_when_there_are_a_sixteenth_more_steps),
         ON_A_FILE(a_segment_that_stands_still_is_judged_with_all_its_steps),

@@ -145,14 +145,31 @@ static void a_busy_machine_is_named_where_nothing_is_settled(void **state)
     assert_string_equal(busy, "");
     assert_false(mgb_answer_busy(busy, sizeof busy, 30, 1, 64));
     assert_true(mgb_answer_busy(busy, sizeof busy, 18.98, 2, 2));
-    struct mgb_bench_answer answer = {.there = true, .verdict = "faster", .reason = "why"};
+    struct mgb_bench_answer answer = {
+        .there = true, .verdict = "faster", .reason = "why", .now_count = 2, .before_count = 2};
     mgb_answer_blame(&answer, busy);
     assert_string_equal(answer.reason, "why");
+    assert_string_equal(answer.verdict, "faster");
     strcpy(answer.verdict, "undecided");
     mgb_answer_blame(&answer, "");
     assert_string_equal(answer.reason, "why");
     mgb_answer_blame(&answer, busy);
     assert_string_equal(answer.reason, "machine busy: load 18.98 on 2 CPUs; why");
+}
+
+static void a_busy_machine_takes_back_what_one_segment_a_side_says(void **state)
+{
+    (void)state;
+    struct mgb_bench_answer answer = {.there = true,
+                                      .verdict = "slower",
+                                      .reason = "one segment each",
+                                      .now_count = 1,
+                                      .before_count = 3};
+    mgb_answer_blame(&answer, "");
+    assert_string_equal(answer.verdict, "slower");
+    mgb_answer_blame(&answer, "machine busy: load 18.98 on 2 CPUs");
+    assert_string_equal(answer.verdict, "undecided");
+    assert_string_equal(answer.reason, "machine busy: load 18.98 on 2 CPUs; one segment each");
 }
 
 int main(void)
@@ -163,6 +180,7 @@ int main(void)
         cmocka_unit_test(threads_copy_and_drop_one_and_its_parts_are_freed_once),
         cmocka_unit_test(no_verdict_rests_on_a_segment_that_has_not_settled),
         cmocka_unit_test(a_busy_machine_is_named_where_nothing_is_settled),
+        cmocka_unit_test(a_busy_machine_takes_back_what_one_segment_a_side_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
