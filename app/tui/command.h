@@ -56,6 +56,9 @@ bool tui_is_recording(const struct mgb_snapshot *snapshot);
  * there are more. `out` has pointers into `buffer`. */
 int tui_command_split(char *buffer, size_t size, char **out, int most, const char *line);
 
+/* Whether all can be tags; the first that cannot is told. "-NAME" takes one off, whatever it is. */
+bool tui_command_tags(struct tui_desk *desk, char *const *names, int count);
+
 /* Words that are no actions and no verbs: "set", "model", ...; ended by NULL. */
 extern const char *const tui_command_settings[];
 

@@ -3,6 +3,7 @@
 #include "app/tui/command.h"
 
 #include <ctype.h>
+#include <mgb/name.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,16 @@ static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, int64_t run, co
     desk->ask(desk, &(struct mgb_wish){.kind = kind, .text = text, .run = run});
 }
 
+bool tui_command_tags(struct tui_desk *desk, char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (*names[i] != '-' && mgb_name_check("tag", names[i]) != MGB_OK) {
+            desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
+            return false;
+        }
+    return true;
+}
+
 static bool tag_line(const struct tui_command_table *table, struct tui_desk *desk,
                      const char *names)
 {
@@ -74,6 +85,8 @@ static bool tag_line(const struct tui_command_table *table, struct tui_desk *des
                 say(desk, "%s", TUI_COMMAND_RECORDING);
             return table->recording;
         }
+    if (!tui_command_tags(desk, words + named, count - named))
+        return true;
     int64_t run = target_find(table, desk, words[0]);
     for (int i = named; i < count && run > 0; i++)
         wish(desk, MGB_WISH_TAG, run, words[i]);

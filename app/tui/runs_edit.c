@@ -3,6 +3,7 @@
 #include "app/tui/command.h"
 #include "app/tui/runs.h"
 
+#include <mgb/name.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ static void tag_answer(void *context, struct tui_desk *desk, const char *text)
     int count = text ? tui_command_split(buffer, sizeof buffer, names, MOST_NAMES, text) : 0;
     if (count < 0)
         desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many tags");
+    if (!tui_command_tags(desk, names, count))
+        return;
     for (int i = 0; i < count && state->target_is_ours; i++)
         if (*names[i] != '-')
             wish(desk, MGB_WISH_TAG, names[i]);

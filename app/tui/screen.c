@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum { WARNING_MS = 5000 };
-static const int64_t list_age_ns = INT64_C(3000000000);
+static const int64_t list_age_ns = INT64_C(3000000000), stored_ns = INT64_C(1000000000);
 
 static const struct tui_view *const views[SCREEN_VIEWS] = {
     &tui_view_bench, &tui_view_devices, &tui_view_variables, &tui_view_plan,  &tui_view_runs,
@@ -183,11 +183,17 @@ static bool runs_look(struct tui_screen *screen)
     return other && screen->at == SCREEN_RUNS;
 }
 
-/* While something runs its line would stand still. Where nothing is done there is nothing new to ask for. */
+/* While something runs its line would stand still. Where nothing is done there is nothing new to ask for, but for what was
+ * stored since the list of before, or may not have been in the file yet. */
+bool screen_list_is_due(const struct tui_screen *screen)
+{
+    return screen->changed_ns && screen->listed_ns - screen->changed_ns < stored_ns &&
+           screen->now_ns - screen->listed_ns >= list_age_ns;
+}
+
 static void runs_follow(struct tui_screen *screen)
 {
-    if (screen->at != SCREEN_RUNS || !screen->options.archive ||
-        screen->now_ns - screen->listed_ns < list_age_ns)
+    if (screen->at != SCREEN_RUNS || !screen->options.archive || !screen_list_is_due(screen))
         return;
     screen->listed_ns = screen->now_ns;
     mgb_archive_refresh(screen->options.archive);
@@ -221,8 +227,9 @@ bool tui_screen_refresh(struct tui_screen *screen, int64_t now_ns)
     screen->now_ns = now_ns;
     if (workbench_look(screen)) {
         changed = true;
-        runs_follow(screen);
+        screen->changed_ns = now_ns;
     }
+    runs_follow(screen);
     changed |= runs_look(screen);
     changed |= log_look(screen);
     changed |= screen_stop_look(screen);

@@ -38,6 +38,8 @@ void screen_wish(struct tui_screen *screen, const struct mgb_wish *wish)
         screen_say(screen, MGB_LINE_FAULT, "there is no workbench: nothing can be run here");
     else if (mgb_workbench_ask(screen->options.workbench, wish) != MGB_OK)
         screen_say(screen, MGB_LINE_FAULT, "%s", mgb_message_get());
+    else if (wish->kind == MGB_WISH_TAG || wish->kind == MGB_WISH_NOTE)
+        screen->listed_ns = 0; /* to be seen soon */
 }
 
 static void desk_ask(struct tui_desk *desk, const struct mgb_wish *wish)

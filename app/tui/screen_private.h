@@ -50,7 +50,8 @@ struct tui_screen {
     const struct mgb_list *runs;
     struct mgb_pending pending;
     bool fixed;                                   /* the snapshot is a test's */
-    int64_t now_ns, listed_ns, log_count, key_ms; /* listed_ns: when the list was asked for */
+    int64_t now_ns, log_count, key_ms;
+    int64_t listed_ns, changed_ns; /* when the list was asked for; when the bench changed last */
     bool dirty; /* something is to be drawn that came between keys */
     bool shows; /* output came while something was asked: its view is for after the answer */
 
@@ -80,6 +81,7 @@ struct tui_scene screen_scene(const struct tui_screen *screen);
 void screen_go(struct tui_screen *screen, int at);
 int screen_find(enum tui_place place);
 int64_t screen_wall_ms(void); /* UTC */
+bool screen_list_is_due(const struct tui_screen *screen);
 /* screen_desk.c */
 void screen_desk_make(struct tui_screen *screen);
 void screen_wish(struct tui_screen *screen, const struct mgb_wish *wish); /* asked at once */

@@ -112,13 +112,22 @@ void mgb_presser_lookup_fill(struct mgb_lookup *lookup, const struct mgb_facts *
     }
 }
 
+/* Also where all that differs is whether a device may be listed twice: no step is another one by that, and its stored segments
+ * would be those of the placement in force. */
+static bool is_same(const struct mgb_effective *now, const struct mgb_effective *next)
+{
+    struct mgb_effective alike = *next;
+    alike.logical = now->logical;
+    return mgb_effective_equal(now, &alike);
+}
+
 static void row_judge(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
                       const struct presser_base *base, const struct mgb_preview *next,
                       const struct mgb_placement *asked)
 {
     option_show(row->next, sizeof row->next, row->option, asked, next);
     changes_fill(row, mgb_preview_plan(base->preview), mgb_preview_plan(next));
-    if (mgb_effective_equal(mgb_preview_effective(base->preview), mgb_preview_effective(next))) {
+    if (is_same(mgb_preview_effective(base->preview), mgb_preview_effective(next))) {
         row->from = MGB_PRESSED_SAME;
     } else if (change_admit(base, next) != MGB_OK) {
         oom_write(row);

@@ -292,6 +292,11 @@ static void the_run_on_the_bench_is_written_to_by_the_workbench(void **state)
     fixture_desk_answer(&s.desk, "fast");
     assert_int_equal(s.desk.wish.kind, MGB_WISH_TAG);
     assert_string_equal(s.desk.wish_text, "fast");
+    act(TUI_ACT_TAG);
+    int asked = s.desk.asked;
+    fixture_desk_answer(&s.desk, "c a,b d/e,,");
+    assert_int_equal(s.desk.asked, asked); /* all of them or none */
+    assert_non_null(strstr(s.desk.said_text, "'a,b'"));
     act(TUI_ACT_NOTE);
     fixture_desk_answer(&s.desk, "a note");
     assert_int_equal(s.desk.wish.kind, MGB_WISH_NOTE);

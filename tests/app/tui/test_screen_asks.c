@@ -202,6 +202,22 @@ static void a_sweep_that_cannot_be_read_ends_nothing(void **state)
     shows("! there is no workbench");
 }
 
+static void the_list_follows_what_was_stored_after_it_was_read(void **state)
+{
+    (void)state;
+    const int64_t second = 1000000000;
+    assert_false(screen_list_is_due(screen)); /* nothing was done */
+    screen->changed_ns = 100 * second, screen->listed_ns = 99 * second;
+    screen->now_ns = 101 * second;
+    assert_false(screen_list_is_due(screen)); /* it is not asked for all the time */
+    screen->now_ns = 102 * second;
+    assert_true(screen_list_is_due(screen)); /* though nothing has changed since */
+    screen->listed_ns = 100 * second + 1, screen->now_ns = 104 * second;
+    assert_true(screen_list_is_due(screen)); /* the rows may have come after it */
+    screen->listed_ns = 104 * second, screen->now_ns = 200 * second;
+    assert_false(screen_list_is_due(screen));
+}
+
 static void what_was_answered_stands_at_the_foot(void **state)
 {
     (void)state;
@@ -279,6 +295,7 @@ int main(void)
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_leaves),
         SCREEN_TEST(what_ends_an_open_run_is_asked_about),
         SCREEN_TEST(a_sweep_that_cannot_be_read_ends_nothing),
+        SCREEN_TEST(the_list_follows_what_was_stored_after_it_was_read),
         SCREEN_TEST(what_was_answered_stands_at_the_foot),
         SCREEN_TEST(what_was_refused_stands_at_the_foot_once),
         SCREEN_TEST(where_no_run_is_open_nothing_is_asked),

@@ -253,6 +253,9 @@ static void a_toggle_without_effect_says_so(void **state)
     assert_string_equal(row->next, "cpu:0");
     assert_int_equal(row->traffic_change, 0);
     assert_int_equal(row->gpu_change, 0);
+    row = mgb_pressed_find(pressed, MGB_OPTION_LOGICAL, 1); /* no GPU is listed twice */
+    assert_int_equal(row->from, MGB_PRESSED_SAME);
+    assert_string_equal(row->next, "on");
     mgb_shared_drop(pressed);
     scene_done(&scene);
 }
