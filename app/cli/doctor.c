@@ -1,6 +1,7 @@
 /* mgbench doctor: what is wrong, or makes figures worse, and what to do about it. */
 #include "app/cli/doctor.h"
 #include "app/cli/commands.h"
+#include "app/cli/configuration.h"
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
 #include "app/script/terminal.h"
@@ -70,6 +71,15 @@ static bool stop_asked(void *context)
     return mgb_interrupt_asked();
 }
 
+/* What CPU devices compute with, by version. */
+static void host_say(const struct mgb_symptom_sink *sink)
+{
+    char text[256];
+    mgb_cli_libraries_write(text, sizeof text, "host");
+    if (*text)
+        mgb_symptom_say(sink, MGB_SYMPTOM_OK, "cpu devices", NULL, "%s", text);
+}
+
 /* False: the database that was asked for is not there. */
 static bool all_look(const struct mgb_symptom_sink *sink, const struct mgb_invocation *in)
 {
@@ -85,6 +95,7 @@ static bool all_look(const struct mgb_symptom_sink *sink, const struct mgb_invoc
     free(database);
     mgb_doctor_machine(sink, "");
     mgb_doctor_limits(sink, "");
+    host_say(sink);
     mgb_doctor_gpus(sink, "");
     mgb_doctor_environment(sink, environ);
     return there;
