@@ -144,7 +144,7 @@ enum mgb_status tui_terminal_open(const struct tui_terminal_options *options)
     locale_set();
     tui_terminal = (struct tui_terminal){0};
     use_env(FALSE); /* LINES and COLUMNS may be more than curses can hold */
-    use_tioctl(TRUE);
+    use_tioctl(tui_terminal_tells_size(options->out)); /* ncurses 6.5 draws on nothing of no size */
     MGB_TRY(terminal_check(options));
     tui_terminal.utf8 = !options->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     signals_remember(before);

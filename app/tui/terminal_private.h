@@ -39,5 +39,6 @@ void tui_terminal_rescue_modes(int in);
 bool tui_terminal_is_rescued(void);
 /* terminal_size.c: the size that the system tells; true: it is another one than before, and in force now. */
 bool tui_terminal_resized(void);
+bool tui_terminal_tells_size(int out); /* false: the usual size is taken */
 
 #endif

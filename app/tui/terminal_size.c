@@ -21,6 +21,12 @@ static int size_clamp(int told, const char *name, int usual)
     return told <= 0 ? size_guess(name, usual) : told > MOST ? MOST : told;
 }
 
+bool tui_terminal_tells_size(int out)
+{
+    struct winsize told = {0};
+    return ioctl(out, TIOCGWINSZ, &told) == 0 && told.ws_row > 0 && told.ws_col > 0;
+}
+
 bool tui_terminal_resized(void)
 {
     struct winsize told = {0};
