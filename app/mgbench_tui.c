@@ -1,6 +1,7 @@
 /* The terminal program: its command line, turned into the options of app/tui. */
 #include "app/mgbench_tui_manual.h"
 #include "app/cli/hub.h"
+#include "app/cli/job.h"
 #include "app/cli/programs.h"
 #include "app/cli/settings.h"
 #include "app/program.h"
@@ -142,6 +143,17 @@ static int screen_run(const struct mgb_invocation *in, const struct mgb_cli_sett
     return mgb_tui_run(&options);
 }
 
+/* Devices that are not there are told before the screen opens, whole. Another file of Lua than the models is not run twice for
+ * that. */
+static int devices_check(struct mgb_invocation *in)
+{
+    const char *model = in->word_count > 0 ? in->words[0] : NULL;
+    if (!model || !is_given(in, "--gpus") || strchr(model, '/') || strstr(model, ".lua") ||
+        in->host.restarts > 0)
+        return MGB_EXIT_OK;
+    return mgb_cli_job_admit(in);
+}
+
 static int tui_run(struct mgb_invocation *in)
 {
     struct mgb_cli_settings settings = {.count = 0};
@@ -158,7 +170,9 @@ static int tui_run(struct mgb_invocation *in)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     }
     char *mgbench = mgb_cli_program_beside("mgbench");
-    int code = screen_run(in, &settings, &hub, mgbench);
+    int code = devices_check(in);
+    if (code == MGB_EXIT_OK)
+        code = screen_run(in, &settings, &hub, mgbench);
     free(mgbench);
     free(database);
     free(command);

@@ -44,4 +44,8 @@ typedef int mgb_cli_show(const struct mgb_invocation *in, const struct script_op
 /* Builds the model and what a run of it would do, and shows that. Nothing is run, nothing recorded. */
 int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show);
 
+/* Whether a run of it would be refused as it was typed (a device that is not there): then it complains and gives the exit
+ * code of the commands that run. 0: it would not, or something else is the matter. */
+int mgb_cli_job_admit(struct mgb_invocation *in);
+
 #endif

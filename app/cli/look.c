@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 struct look {
-    const struct mgb_invocation *in;
+    struct mgb_invocation *in;
     mgb_cli_show *show;
+    bool only_refusals; /* what else fails is not told */
     bool shown;
     int code;
     enum mgb_status refused;
@@ -39,11 +40,11 @@ static bool look_interrupted(void *context)
     return mgb_interrupt_asked();
 }
 
-int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
+static int look_at(struct look *look)
 {
+    struct mgb_invocation *in = look->in;
     struct mgb_cli_settings settings;
-    struct look look = {.in = in, .show = show};
-    struct script_services services = {.context = &look,
+    struct script_services services = {.context = look,
                                        .open = look_open,
                                        .progress = look_progress,
                                        .restartable = look_progress,
@@ -53,9 +54,29 @@ int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
     if (status != MGB_OK)
         return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
     char *text;
-    status = mgb_cli_job_run(&job, "session", &settings, &text, &look.refused);
-    int code = look.shown ? look.code : mgb_cli_job_complain(in, status, look.refused, text);
+    status = mgb_cli_job_run(&job, "session", &settings, &text, &look->refused);
+    bool told = look->shown || (look->only_refusals && look->refused == MGB_OK);
+    int code = told ? look->code : mgb_cli_job_complain(in, status, look->refused, text);
     free(text);
     mgb_cli_settings_done(&settings);
     return code;
+}
+
+int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
+{
+    return look_at(&(struct look){.in = in, .show = show});
+}
+
+static int nothing_show(const struct mgb_invocation *in, const struct script_open_request *request,
+                        struct mgb_preview *preview)
+{
+    (void)in;
+    (void)request;
+    (void)preview;
+    return MGB_EXIT_OK;
+}
+
+int mgb_cli_job_admit(struct mgb_invocation *in)
+{
+    return look_at(&(struct look){.in = in, .show = nothing_show, .only_refusals = true});
 }

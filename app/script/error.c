@@ -21,7 +21,7 @@ const char *mgb_script_shown_path(const char *path)
         if (length > 1 && strncmp(path, here, length) == 0 && path[length] == '/')
             path += length + 1;
     }
-    while (strncmp(path, "./", 2) == 0)
+    while (strncmp(path, "./", 2) == 0 && path[2])
         path += 2;
     return path;
 }

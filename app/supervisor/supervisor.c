@@ -262,8 +262,10 @@ static void death_tell(const char *program, int status)
 static bool death_judge(const struct mgb_supervisor_settings *settings, const struct watch *watch,
                         struct mgb_supervised *link, int *deaths)
 {
-    const char *program = settings->program, *point = settings->point;
-    point = point ? point : watch->point;
+    const char *program = settings->program;
+    const char *point = !*watch->point    ? "its start"
+                        : settings->point ? settings->point
+                                          : watch->point;
     death_tell(program, watch->status);
     if (!watch->restartable)
         return false;

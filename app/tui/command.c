@@ -151,6 +151,19 @@ static bool verb_looks(const char *word, const char *rest)
     return false;
 }
 
+/* Which write rows, and would find this program's own run in their way. */
+static bool verb_records(const char *line)
+{
+    static const char *const those[] = {"run",    "verify", "sweep", "selftest",
+                                        "vacuum", "seal",   NULL};
+    char word[64];
+    word_take(word, sizeof word, line);
+    for (int i = 0; those[i]; i++)
+        if (strcmp(word, those[i]) == 0)
+            return !strstr(line, "--help") && !strstr(line, "--dry-run") && !strstr(line, "--db");
+    return false;
+}
+
 void tui_command_start(const struct tui_command_table *table, struct tui_desk *desk,
                        char *const *words, int count, const char *line)
 {
@@ -170,6 +183,10 @@ static void verb_run(const struct tui_command_table *table, struct tui_desk *des
     char buffer[LINE_SIZE], *words[MOST_WORDS];
     if (tui_command_label(table, desk, line))
         return;
+    if (table->recording && verb_records(line)) {
+        desk->say(desk, MGB_LINE_FAULT, TUI_COMMAND_RECORDING);
+        return;
+    }
     int count = tui_command_split(buffer, sizeof buffer, words, MOST_WORDS, line);
     if (count < 0)
         desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many words");

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RUN, STARTED, MODEL, BACKEND, BATCH, PLACEMENT, STEP, RATE, RATIO, MEMORY, OUTCOME, TAGS };
@@ -81,6 +82,19 @@ static void number_cell(const struct drawing *d, int column, double value)
     cell(d, column, TUI_PLAIN, tui_number(text, sizeof text, value));
 }
 
+/* As above; "102k" where there is no room for "101.8k", which cut would be another number. */
+static void rate_cell(const struct drawing *d, double value)
+{
+    char text[32], *unit;
+    tui_number(text, sizeof text, value);
+    if ((int)strlen(text) > d->table->width[RATE] && strchr(text, '.')) {
+        double whole = strtod(text, &unit);
+        char end = *unit;
+        snprintf(text, sizeof text, "%.0f%.1s", whole, (char[]){end, '\0'});
+    }
+    cell(d, RATE, TUI_PLAIN, text);
+}
+
 /* "4x32": GPUs, and examples of each, as mgbench runs has them. */
 static void batch_cell(const struct drawing *d, const struct mgb_list_row *run)
 {
@@ -139,7 +153,7 @@ void tui_runs_draw(struct tui_canvas *canvas, struct tui_rect row, const struct 
     batch_cell(&d, run);
     cell(&d, PLACEMENT, TUI_PLAIN, run->placement);
     number_cell(&d, STEP, run->step_ms);
-    number_cell(&d, RATE, run->rate);
+    rate_cell(&d, run->rate);
     ratio_cell(&d, run);
     cell(&d, MEMORY, TUI_PLAIN, tui_bytes(text, sizeof text, run->peak_bytes));
     cell(&d, OUTCOME, ok ? TUI_PLAIN : running ? TUI_GOOD : TUI_WARN, outcome_words(run->outcome));

@@ -20,6 +20,10 @@ static void desk_say(struct tui_desk *desk, enum mgb_line_kind kind, const char 
     screen->message_kind = kind;
     screen->message_until_ns = screen->now_ns + message_ns;
     screen->dirty = true;
+    /* of what there is no room for the log has all */
+    if (kind != MGB_LINE_NOTE && screen->options.log && screen->layout.foot.columns > 0 &&
+        strlen(text) + 2 > (size_t)screen->layout.foot.columns)
+        tui_log_add(screen->options.log, kind, text);
 }
 
 void screen_say(struct tui_screen *screen, enum mgb_line_kind kind, const char *format, ...)

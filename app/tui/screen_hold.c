@@ -94,8 +94,6 @@ static bool is_readable(struct tui_screen *screen, const struct mgb_wish *wish, 
     if (wish->kind != MGB_WISH_SWEEP || mgb_syntax_check("sweep", text, length - forced) == MGB_OK)
         return true;
     screen_say(screen, MGB_LINE_FAULT, "%s", mgb_message_get());
-    if (screen->options.log)
-        tui_log_add(screen->options.log, MGB_LINE_FAULT, mgb_message_get());
     return false;
 }
 

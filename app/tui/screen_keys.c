@@ -112,6 +112,25 @@ static bool key_always(struct tui_screen *screen, int key)
     return true;
 }
 
+/* Ctrl-C gives up what asks; once more leaves, as after one that stops steps. */
+static void given_up(struct tui_screen *screen)
+{
+    screen->stop_ns = screen->now_ns ? screen->now_ns : 1;
+    if (!*screen->message)
+        screen_say(screen, MGB_LINE_NOTE, "given up; Ctrl-C once more: quit");
+}
+
+/* What is too small to be drawn takes no keys but those that end or leave it; a question is shown all the same. */
+static bool key_unseen(struct tui_screen *screen, int key)
+{
+    bool stops = key == ('C' & 0x1f);
+    if (!screen->layout.too_small || screen->confirm.open || (stops && !screen_asks(screen)))
+        return false;
+    if (key == 'q')
+        screen_act_default(screen, TUI_ACT_QUIT);
+    return !stops;
+}
+
 enum tui_screen_wish tui_screen_key(struct tui_screen *screen, int key, int64_t now_ns)
 {
     screen->now_ns = now_ns;
@@ -121,7 +140,8 @@ enum tui_screen_wish tui_screen_key(struct tui_screen *screen, int key, int64_t 
         return TUI_SCREEN_GOES_ON;
     *screen->message = *screen->warning = '\0';
     screen->key_ms = screen_wall_ms();
-    if (key_always(screen, key))
+    bool asked = screen_asks(screen);
+    if (key_always(screen, key) || key_unseen(screen, key))
         return screen->wish;
     if (screen->prompt.open)
         prompt_key(screen, key);
@@ -131,6 +151,8 @@ enum tui_screen_wish tui_screen_key(struct tui_screen *screen, int key, int64_t 
         menu_key(screen, key);
     else
         screen_act(screen, tui_action_of_key(key, screen->views[screen->at].view->place));
+    if (key == ('C' & 0x1f) && asked && !screen_asks(screen))
+        given_up(screen);
     if (screen->shows && !screen_asks(screen)) {
         screen->shows = false;
         screen_go(screen, SCREEN_OUTPUT);

@@ -49,9 +49,8 @@ struct tui_screen {
     const struct mgb_snapshot *snapshot; /* held, as is the list */
     const struct mgb_list *runs;
     struct mgb_pending pending;
-    bool fixed;                                   /* the snapshot is a test's */
-    int64_t now_ns, log_count, key_ms;
-    int64_t listed_ns, changed_ns; /* when the list was asked for; when the bench changed last */
+    bool fixed;                                               /* the snapshot is a test's */
+    int64_t now_ns, log_count, key_ms, listed_ns, changed_ns; /* of the list, of the bench */
     bool dirty; /* something is to be drawn that came between keys */
     bool shows; /* output came while something was asked: its view is for after the answer */
 
@@ -102,8 +101,7 @@ bool screen_stop_look(struct tui_screen *screen); /* true: it told that nothing 
 /* screen_models.c: the menu of models; while it is open, those that there are meanwhile. */
 void screen_models_choose(struct tui_screen *screen);
 bool screen_models_follow(struct tui_screen *screen); /* true: there are others now */
-/* screen_settings.c */
-void screen_layout_save(struct tui_screen *screen);
+void screen_layout_save(struct tui_screen *screen);   /* screen_settings.c */
 
 /* screen_draw.c: keys and what they do, as many as there is room for; returns the column after them. */
 struct tui_hint {

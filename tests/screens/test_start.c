@@ -75,6 +75,10 @@ static void words_that_are_wrong_are_refused_before_anything_is_drawn(void **sta
          "--backend sim: this version has no simulator",
          4},
         {{"mgbench-tui", "mlp", "--backend", "x"}, "--backend: there is no backend 'x'", 4},
+        {{"mgbench-tui", "mlp", "--backend", "host", "--gpus=17"},
+         "; ask for fewer, or 0 for one tower on /cpu:0",
+         4},
+        {{"mgbench-tui", "mlp", "--backend", "host", "--gpus=0,0"}, "/gpu:0 is listed twice", 2},
         {{"mgbench-tui", "mlp", "--machine", "x"}, "--machine: this version has no simulator", 4},
     };
     struct terminal_options options = {.columns = 250};

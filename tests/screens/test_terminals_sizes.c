@@ -65,7 +65,7 @@ static void is_told(struct terminal *t, int rows, int columns)
     terminal_await(t, "needs 40 x 10");
 }
 
-/* It runs on meanwhile, and keys are not lost on it: only those that lead somewhere are not seen to. */
+/* It runs on meanwhile; keys that nobody can see to are not taken. */
 static void too_small_a_terminal_is_told_both_sizes_and_recovers(void **state)
 {
     struct program *p = *state;
@@ -74,8 +74,10 @@ static void too_small_a_terminal_is_told_both_sizes_and_recovers(void **state)
     is_told(t, 9, 80);
     is_told(t, 24, 39);
     is_told(t, 3, 30);
-    terminal_press(t, "2");
+    terminal_press(t, "3");
     terminal_resize(t, 10, 40);
+    terminal_await(t, "[1]Bench");
+    terminal_press(t, "2");
     terminal_await(t, "[2]Devices");
     terminal_await_match(t, "^── DEVICES");
     is_told(t, 9, 40);

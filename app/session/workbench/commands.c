@@ -254,6 +254,8 @@ void mgb_bench_run(struct mgb_workbench *bench)
         mgb_bench_complain(bench, "there is no model yet: choose one first");
         return;
     }
+    if (!bench->session) /* what it said when it was tried before is over, or is said once more */
+        bench->draft->message[0] = '\0';
     enum mgb_status status = bench->session ? MGB_OK : session_open(bench);
     bench->state = status == MGB_OK ? MGB_BENCH_RUNNING : MGB_BENCH_READY;
     if (status == MGB_INTERRUPTED)

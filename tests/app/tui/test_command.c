@@ -119,7 +119,8 @@ static void settings_of_the_bench_are_wishes(void **state)
 static void warmup_says_what_it_takes(void **state)
 {
     (void)state;
-    static const char expected[] = "fault: warmup: a number of steps from 0, or auto, expected, got";
+    static const char expected[] =
+        "fault: warmup: a number of steps from 0, or auto, expected, got";
     char wanted[160];
     static const char *const lines[][2] = {
         {"set warmup=-3", "-3"}, {"warmup=-3", "-3"}, {"warmup some", "some"}, {"warmup 5x", "5x"}};
@@ -157,6 +158,9 @@ static void tags_and_notes_are_wishes_while_a_run_is_recorded(void **state)
     line_in(&table, "baseline rm x", refused);
     line_in(&table, "baseline list", no_jobs);
     line_in(&table, "rm 27", refused);
+    line_in(&table, "run mlp --steps 5", refused);
+    line_in(&table, "run --help", no_jobs);
+    line_in(&table, "show 27", no_jobs);
 }
 
 static void a_text_that_names_no_run_is_of_the_run_on_the_bench(void **state)

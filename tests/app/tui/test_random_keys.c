@@ -103,10 +103,11 @@ static void every_action_fires(const struct random *random)
 static void back_on_the_bench(struct random *random)
 {
     int y, x;
+    assert_true(tui_canvas_resize(&random->canvas, 24, 80));
+    tui_screen_draw(random->screen, &random->canvas, &y, &x); /* unseen, keys do nothing */
     for (int i = 0; i < 4; i++)
         tui_screen_key(random->screen, TUI_KEY_ESCAPE, random->now_ns);
     tui_screen_key(random->screen, '1', random->now_ns);
-    assert_true(tui_canvas_resize(&random->canvas, 24, 80));
     tui_screen_draw(random->screen, &random->canvas, &y, &x);
     char *text = tui_canvas_text(&random->canvas);
     assert_non_null(text);

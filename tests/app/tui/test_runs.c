@@ -175,6 +175,20 @@ static void labels_of_the_run_in_hand_stand_at_the_foot(void **state)
     free(text);
 }
 
+static void a_large_rate_is_whole_or_rounded(void **state)
+{
+    (void)state;
+    struct mgb_list_row rows[] = {s.list.rows[0]};
+    rows[0].rate = 101760;
+    s.list.rows = rows, s.list.count = 1, s.list.total = 1;
+    char *text = drawn(20, 80);
+    assert_non_null(strstr(text, " 102k "));
+    free(text);
+    text = drawn(20, 140);
+    assert_non_null(strstr(text, " 101.8k "));
+    free(text);
+}
+
 static void scrolling_beyond_the_window_asks_for_the_next(void **state)
 {
     (void)state;
@@ -439,6 +453,7 @@ int main(void)
         VIEW_TEST(a_filter_is_asked_for_once_and_from_the_top),
         VIEW_TEST(a_filter_leaves_the_same_run_in_hand),
         VIEW_TEST(labels_of_the_run_in_hand_stand_at_the_foot),
+        VIEW_TEST(a_large_rate_is_whole_or_rounded),
         VIEW_TEST(scrolling_beyond_the_window_asks_for_the_next),
         VIEW_TEST(two_runs_are_marked_and_a_third_replaces_the_older),
         VIEW_TEST(enter_shows_the_run),

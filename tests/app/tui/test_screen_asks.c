@@ -146,6 +146,38 @@ static void ctrl_c_twice_within_two_seconds_leaves(void **state)
     assert_true(cursor_y < 0);
 }
 
+static void ctrl_c_gives_up_what_asks_and_once_more_leaves(void **state)
+{
+    (void)state;
+    press(':');
+    type("let");
+    assert_int_equal(press(3), TUI_SCREEN_GOES_ON);
+    shows("given up; Ctrl-C once more: quit");
+    now_ns += 500000000;
+    assert_int_equal(press(3), TUI_SCREEN_LEAVE);
+    now_ns += 3000000000;
+    press('M');
+    press(3);
+    now_ns += 2500000000;
+    assert_int_equal(press(3), TUI_SCREEN_GOES_ON); /* later: it stops steps */
+}
+
+static void where_nothing_can_be_seen_keys_do_nothing_but_leave(void **state)
+{
+    (void)state;
+    assert_true(tui_canvas_resize(&canvas, 9, 39));
+    shows("needs 40 x 10");
+    static const char keys[] = {' ', 'w', 'x', '5', 'v', ':', '\r'};
+    for (size_t i = 0; i < sizeof keys; i++)
+        assert_int_equal(press(keys[i]), TUI_SCREEN_GOES_ON);
+    assert_int_equal(press('q'), TUI_SCREEN_QUIT);
+    assert_int_equal(press(3), TUI_SCREEN_GOES_ON);
+    assert_int_equal(press(3), TUI_SCREEN_LEAVE);
+    assert_true(tui_canvas_resize(&canvas, 24, 80));
+    shows("[1]Bench");
+    assert_false(screen->prompt.open);
+}
+
 static void what_ends_an_open_run_is_asked_about(void **state)
 {
     (void)state;
@@ -254,6 +286,28 @@ static void what_was_refused_stands_at_the_foot_once(void **state)
     screen_begin(NULL);
 }
 
+static void a_line_without_room_ends_in_a_sign_and_is_whole_in_the_log(void **state)
+{
+    (void)state;
+    static const char text[] = "one two three four five six seven eight nine ten eleven twelve "
+                               "thirteen: do this thing";
+    screen_end(NULL);
+    assert_ok(tui_log_open(&kept, NULL, NULL, NULL));
+    screen_begin_as(fixture_snapshot(4), false);
+    free(drawn());
+    screen->desk.say(&screen->desk, MGB_LINE_FAULT, text);
+    shows("\n! one two three four five six seven eight nine ten eleven twelve thirteen… 7 Log");
+    screen->desk.say(&screen->desk, MGB_LINE_NOTE, text);
+    shows("eleven twelve thirteen: do thi…");
+    press('7');
+    press(TUI_KEY_ENTER);
+    shows("thirteen: do this\n  thing");
+    screen_end(NULL);
+    tui_log_close(kept);
+    kept = NULL;
+    screen_begin(NULL);
+}
+
 static void where_no_run_is_open_nothing_is_asked(void **state)
 {
     (void)state;
@@ -293,11 +347,14 @@ int main(void)
         SCREEN_TEST(that_a_command_runs_is_said_until_it_has_ended),
         SCREEN_TEST(output_breaks_prose_at_its_width_and_leaves_tables),
         SCREEN_TEST(ctrl_c_twice_within_two_seconds_leaves),
+        SCREEN_TEST(ctrl_c_gives_up_what_asks_and_once_more_leaves),
+        SCREEN_TEST(where_nothing_can_be_seen_keys_do_nothing_but_leave),
         SCREEN_TEST(what_ends_an_open_run_is_asked_about),
         SCREEN_TEST(a_sweep_that_cannot_be_read_ends_nothing),
         SCREEN_TEST(the_list_follows_what_was_stored_after_it_was_read),
         SCREEN_TEST(what_was_answered_stands_at_the_foot),
         SCREEN_TEST(what_was_refused_stands_at_the_foot_once),
+        SCREEN_TEST(a_line_without_room_ends_in_a_sign_and_is_whole_in_the_log),
         SCREEN_TEST(where_no_run_is_open_nothing_is_asked),
         SCREEN_TEST(quitting_a_sweep_asks),
     };
