@@ -64,7 +64,10 @@ static void wish(struct tui_desk *desk, enum mgb_wish_kind kind, int64_t run, co
 bool tui_command_tags(struct tui_desk *desk, char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
-        if (*names[i] != '-' && mgb_name_check("tag", names[i]) != MGB_OK) {
+        if (*names[i] != '-' && strchr(names[i], ',')) {
+            say(desk, "no tag was stored: there is a comma in '%.40s'", names[i]);
+            return false;
+        } else if (*names[i] != '-' && mgb_name_check("tag", names[i]) != MGB_OK) {
             desk->say(desk, MGB_LINE_FAULT, mgb_message_get());
             return false;
         }

@@ -299,6 +299,27 @@ static void points_that_are_not_for_people_have_a_name(void **state)
     assert_null(strstr(text, "point 7 of 9"));
 }
 
+static int worker_unplaced(struct mgb_supervised *link, void *context)
+{
+    (void)context;
+    shared->starts++;
+    mgb_supervised_restartable(link, "");
+    die(SIGABRT);
+    return 0;
+}
+
+static void where_there_was_no_point_yet_none_is_named(void **state)
+{
+    (void)state;
+    char text[1024];
+    settings.point = "its last good placement";
+    assert_int_equal(supervise(worker_unplaced, NULL, text, sizeof text), 1);
+    settings.point = NULL;
+    assert_non_null(strstr(text, "test: starting again; it was at its start\n"));
+    assert_non_null(strstr(text, "test: giving up after 3 deaths at its start\n"));
+    assert_null(strstr(text, "placement"));
+}
+
 static int worker_finishes_sweep(struct mgb_supervised *link, void *context)
 {
     (void)context;
@@ -452,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup(three_deaths_at_one_point_end_it, shared_make),
         cmocka_unit_test_setup(one_that_dies_before_it_tells_where_counts_as_well, shared_make),
         cmocka_unit_test_setup(points_that_are_not_for_people_have_a_name, shared_make),
+        cmocka_unit_test_setup(where_there_was_no_point_yet_none_is_named, shared_make),
         cmocka_unit_test_setup(work_that_is_no_longer_restartable_is_not_started_again,
                                shared_make),
         cmocka_unit_test_setup(a_signal_to_the_supervisor_reaches_the_worker_once, shared_make),

@@ -142,8 +142,7 @@ static void tags_and_notes_are_wishes_while_a_run_is_recorded(void **state)
     line_in(&table, "tag 27 x", "tag(x) of 27");
     line_in(&table, "tag 27.2 x y", "tag(x) of 27tag(y) of 27");
     line_in(&table, "tag last x", "tag(x) of 28");
-    line_in(&table, "tag 27 x a,b",
-            "fault: tag: a name without commas and without blanks at its ends expected, got 'a,b'");
+    line_in(&table, "tag 27 x a,b", "fault: no tag was stored: there is a comma in 'a,b'");
     line_in(&table, "tag good", "tag(good) of 28");
     line_in(&table, "tag 27 x --remove", refused);
     line_in(&table, "note hello world", "note(hello world) of 28");

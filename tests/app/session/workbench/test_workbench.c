@@ -201,8 +201,12 @@ static void an_opening_out_of_memory_stays_ready(void **state)
     assert_non_null(strstr(message, "out of memory"));
     bench_await_state(&bench, MGB_BENCH_READY);
     assert_ok(bench_ask(&bench, MGB_WISH_UNDO, NULL));
+    assert_ok(bench_ask(&bench, MGB_WISH_MODEL, "no_such_model"));
     assert_ok(bench_ask(&bench, MGB_WISH_RUN, NULL));
     bench_await_segment(&bench, 1);
+    const struct mgb_snapshot *snapshot = mgb_workbench_look(bench.at, NULL);
+    assert_string_equal(snapshot->message, ""); /* what was refused before it began is over */
+    mgb_shared_drop(snapshot);
     bench_close(&bench);
 }
 
