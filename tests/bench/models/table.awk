@@ -4,7 +4,7 @@
 #     ratio          ours / torch, and its 95 % interval: 2000 resamples of the rounds, the same rounds on both sides, in each
 #                    of which PyTorch's faster layout counts anew. Below 6 rounds it is hardly more than the range
 #     goal, met      the most that the ratio may be; "?": the goal lies in the interval; "busy": others took more than a
-#                    fifth of the machine, so nothing is said
+#                    fifth of the machine, or "few": below 3 rounds, so nothing is said
 #     MiB            peak resident memory, ours and torch's, and their ratio; of two processes the larger one, so no ratio
 #     GFLOP/s        3 x forward operations of the model / time, ours and torch's, and which part of the peak ours is: products
 #                    of matrices in cache on one core, the best so far, times the cores in use
@@ -101,7 +101,7 @@ END {
     torch_memory = over(mib, peer)
     resample()
     taken = median(others, measured)
-    met = taken > 20 ? "busy" : low <= goal && goal < high ? (ratio <= goal ? "yes?" : "no?") : ratio <= goal ? "yes" : "no"
+    met = taken > 20 ? "busy" : rounds < 3 ? "few" : low <= goal && goal < high ? (ratio <= goal ? "yes?" : "no?") : ratio <= goal ? "yes" : "no"
     memory_ratio = memory_goal == "" ? "-" : sprintf("%.2f%s", memory / torch_memory, memory / torch_memory > memory_goal ? "!" : "")
     printf format, row, sprintf("%.1f", time), sprintf("%.1f", torch), peer, sprintf("%.3f", ratio), \
         sprintf("%.3f to %.3f", low, high), goal, met, sprintf("%.0f", memory), sprintf("%.0f", torch_memory), memory_ratio, \
