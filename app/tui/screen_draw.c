@@ -199,27 +199,18 @@ static enum tui_style line_style(enum mgb_line_kind kind)
     return kind == MGB_LINE_FAULT ? TUI_BAD : kind == MGB_LINE_WARNING ? TUI_WARN : TUI_STRONG;
 }
 
-/* The first line of a text; what was refused begins with a sign, for those who see no colour. What there is no room for is not
- * just lost: `where`, "" or a word after a blank, tells where all of it is. */
+/* The first line of a text; what was refused begins with a sign, for those who see no colour. One that is cut says so: all of it
+ * is in the log. */
 static void foot_put(struct tui_canvas *canvas, struct tui_rect row, enum tui_style style,
-                     const char *text, const char *where)
+                     const char *text)
 {
-    char line[640], end[32];
+    char line[640];
     struct tui_rect left = row;
     snprintf(line, sizeof line, "%s%.*s", style == TUI_BAD ? "! " : "", (int)strcspn(text, "\n"),
              text);
-    snprintf(end, sizeof end, "%s%.20s", canvas->utf8 ? "…" : "~", where);
-    if (tui_text_width(canvas, line) > row.columns) {
-        left.columns -= tui_text_width(canvas, end);
-        tui_put(canvas, row, 0, left.columns, style, end);
-    }
+    if (tui_text_width(canvas, line) > row.columns)
+        tui_put(canvas, row, 0, --left.columns, style, canvas->utf8 ? "…" : "~");
     tui_put(canvas, left, 0, 0, style, line);
-}
-
-/* Of what is in the log. */
-static const char *log_name(const struct tui_screen *screen)
-{
-    return screen->options.log && screen->at != SCREEN_LOG ? " 7 Log" : "";
 }
 
 /* What the log has of a fault may be the message of the workbench: then it stands there as that, once. */
@@ -232,8 +223,7 @@ static void warning_put(const struct tui_screen *screen, struct tui_canvas *canv
     snprintf(first, sizeof first, "%.*s", (int)strcspn(message, "\n"), message);
     bool same =
         fault && *first && (strstr(screen->warning, first) || strstr(first, screen->warning));
-    foot_put(canvas, row, fault ? TUI_BAD : TUI_WARN, same ? message : screen->warning,
-             log_name(screen));
+    foot_put(canvas, row, fault ? TUI_BAD : TUI_WARN, same ? message : screen->warning);
 }
 
 static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas,
@@ -242,25 +232,24 @@ static void foot_draw(const struct tui_screen *screen, struct tui_canvas *canvas
     const struct mgb_snapshot *s = screen->snapshot;
     const char *filter = screen->views[screen->at].filter;
     if (*screen->message) {
-        foot_put(canvas, row, line_style(screen->message_kind), screen->message,
-                 screen->message_kind == MGB_LINE_NOTE ? "" : log_name(screen));
+        foot_put(canvas, row, line_style(screen->message_kind), screen->message);
     } else if (screen->pending.blocked) {
         foot_put(canvas, row, TUI_WARN,
-                 "rows wait: another program writes to the results file; none is lost", "");
+                 "rows wait: another program writes to the results file; none is lost");
     } else if (screen->pending.options || screen->pending.wishes > screen->pending.busy) {
         char text[600];
         pending_write(text, sizeof text, &screen->pending);
-        foot_put(canvas, row, TUI_WARN, text, "");
+        foot_put(canvas, row, TUI_WARN, text);
     } else if (*screen->warning) {
         warning_put(screen, canvas, row);
     } else if (*s->message) {
-        foot_put(canvas, row, TUI_BAD, s->message, log_name(screen));
+        foot_put(canvas, row, TUI_BAD, s->message);
     } else if (*s->log_message) {
-        foot_put(canvas, row, TUI_WARN, s->log_message, "");
+        foot_put(canvas, row, TUI_WARN, s->log_message);
     } else if (*filter) {
         tui_print(canvas, row, 0, 0, TUI_STRONG, "/%s   (Esc ends the filter)", filter);
     } else if (*s->doing) {
-        foot_put(canvas, row, TUI_DIM, s->doing, "");
+        foot_put(canvas, row, TUI_DIM, s->doing);
     }
 }
 

@@ -296,7 +296,7 @@ static void a_line_without_room_ends_in_a_sign_and_is_whole_in_the_log(void **st
     screen_begin_as(fixture_snapshot(4), false);
     free(drawn());
     screen->desk.say(&screen->desk, MGB_LINE_FAULT, text);
-    shows("\n! one two three four five six seven eight nine ten eleven twelve thirteen… 7 Log");
+    shows("\n! one two three four five six seven eight nine ten eleven twelve thirteen: do t…");
     screen->desk.say(&screen->desk, MGB_LINE_NOTE, text);
     shows("eleven twelve thirteen: do thi…");
     press('7');
