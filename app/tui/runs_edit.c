@@ -63,19 +63,18 @@ static void tags_command(const struct runs_state *state, struct tui_desk *desk, 
 static void tag_answer(void *context, struct tui_desk *desk, const char *text)
 {
     struct runs_state *state = context;
-    char buffer[TUI_PROMPT_BYTES], *names[MOST_NAMES];
+    char buffer[TUI_PROMPT_BYTES], *names[MOST_NAMES] = {NULL};
     int count = text ? tui_command_split(buffer, sizeof buffer, names, MOST_NAMES, text) : 0;
     if (count < 0)
         desk->say(desk, MGB_LINE_FAULT, "a quote is not closed, or there are too many tags");
-    if (!tui_command_tags(desk, names, count))
+    if (count <= 0 || !tui_command_tags(desk, names, count))
         return;
     for (int i = 0; i < count && state->target_is_ours; i++)
         if (*names[i] != '-')
             wish(desk, MGB_WISH_TAG, names[i]);
-    if (count > 0 && !state->target_is_ours)
+    if (!state->target_is_ours)
         tags_command(state, desk, names, count, false);
-    if (count > 0)
-        tags_command(state, desk, names, count, true);
+    tags_command(state, desk, names, count, true);
 }
 
 static void note_answer(void *context, struct tui_desk *desk, const char *text)
