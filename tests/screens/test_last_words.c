@@ -63,7 +63,8 @@ static void what_a_library_ends_is_marked_and_comes_back(void **state)
     snprintf(file, sizeof file, "%s/now", p->folder);
     snprintf(leaver, sizeof leaver, "MGB_LEAVER=%s", file);
     const char *const settings[] = {
-        preload, leaver, "ASAN_OPTIONS=detect_odr_violation=0:verify_asan_link_order=0", NULL};
+        preload, leaver,
+        "ASAN_OPTIONS=detect_odr_violation=0:verify_asan_link_order=0:handle_segv=0", NULL};
     struct terminal *t = live_ready(p, settings, NULL);
     live_run(t);
     pid_t worker = terminal_worker(t);

@@ -129,7 +129,7 @@ static void toggling_back_and_forth_makes_repetitions(void **state)
     assert_string_equal(answer.verdict, "faster");
     assert_int_equal(answer.now_count, 2);
     assert_int_equal(answer.before_count, 2);
-    assert_string_equal(answer.reason, "");
+    assert_string_equal(answer.reason, "ratio of 2 and 2 repetitions");
     desk_done(&d);
 }
 
@@ -170,7 +170,8 @@ static void of_many_repetitions_the_unsteady_ones_are_left_out(void **state)
     assert_string_equal(answer.verdict, "faster");
     assert_int_equal(answer.now_count, 2);
     assert_int_equal(answer.before_count, 3);
-    assert_string_equal(answer.reason, "1 unsteady repetition left out");
+    assert_string_equal(answer.reason,
+                        "ratio of 2 and 3 repetitions; 1 unsteady repetition left out");
     desk_done(&d);
 }
 
