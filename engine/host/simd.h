@@ -1,7 +1,8 @@
 /* Loops for the widest vectors of the machine they run on: the compiler makes a function so marked once per instruction
  * set and the loader picks. Safe for equal results because no version may contract a*b+c (-ffp-contract=off) and gcc
  * does not reassociate float sums: a function whose loops are element by element gives the same bits in every version.
- * Off under sanitizers, whose run-time is not up when the loader picks. */
+ * Off under sanitizers, whose run-time is not up when the loader picks, and with clang: what version 14 has the loader
+ * pick by is one symbol for static functions of one name in two files, and hides what is not static from other files. */
 #ifndef MGB_HOST_SIMD_H
 #define MGB_HOST_SIMD_H
 
@@ -10,11 +11,7 @@
 #elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define MGB_SIMD
 #elif defined(__clang__)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define MGB_SIMD
-#else
-#define MGB_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
 #else /* the levels rather than single features: gcc makes better loops of them */
 #define MGB_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
