@@ -1,6 +1,7 @@
 /* Softmax and cross-entropy in one: the sum over rows of the mean over positions of -log
  * softmax(logits)[label]. */
 #include "engine/graph/ops/classes.h"
+#include "engine/graph/ops/loss.h"
 
 #include <string.h>
 
@@ -34,15 +35,7 @@ static enum mgb_status softmax_differentiate(struct mgb_gradient *gradient, stru
                                              int dy)
 {
     (void)dy;
-    const struct mgb_gradient_request request = {.kind = MGB_OP_SOFTMAX_XENT_GRAD,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a = node.a,
-                                                 .inputs = {node.inputs[0], node.inputs[1]},
-                                                 .input_count = 2,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    return mgb_loss_differentiate(gradient, &node, MGB_OP_SOFTMAX_XENT_GRAD);
 }
 
 /* A comparison, a subtraction, an exponential and an addition or a division for each score. */
@@ -51,12 +44,7 @@ static double softmax_flops(const struct mgb_graph *graph, const struct mgb_node
     return 4.0 * (double)mgb_shape_count(&graph->tensors[node->inputs[0]].shape);
 }
 
-static void softmax_grad_text(struct mgb_text *text, const struct mgb_node *node)
-{
-    mgb_text_add(text, " weight=%.9g", (double)node->a.loss.weight);
-}
-
 const struct mgb_op_rules mgb_op_rules_SOFTMAX_XENT = {
     .head = true, .loss = true, .differentiate = softmax_differentiate, .flops = softmax_flops};
 const struct mgb_op_rules mgb_op_rules_SOFTMAX_XENT_GRAD = {.flops = softmax_flops,
-                                                            .text = softmax_grad_text};
+                                                            .text = mgb_loss_grad_text};
