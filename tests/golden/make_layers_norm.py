@@ -5,55 +5,11 @@ Run by hand when a case is added (Debian: python3-torch). Tests only read the te
 Keras' page, moving * momentum + var(batch) * (1 - momentum) with a variance divided by the number of values; PyTorch's own
 running variance divides by one less, so it is computed here from what PyTorch computes.
 """
-import math
-import os
 import torch
 import torch.nn.functional as F
+from layers import Case, tensor
 
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers")
 EPSILON, MOMENTUM = 1e-3, 0.9
-
-
-def formula(count, salt):
-    """Multiplicative hash to [-1, 1), the same as golden_formula() in tests/support/golden.c."""
-    k = torch.arange(count, dtype=torch.int64)
-    bits = ((k + 1) * 2654435761 + salt * 40503) & 0xFFFFFFFF
-    return ((bits >> 8).double() / 8388608.0 - 1.0).float()
-
-
-def tensor(shape, salt, scale=1.0):
-    return (formula(math.prod(shape), salt) * scale).reshape(shape)
-
-
-class Case:
-    def __init__(self, name):
-        self.name, self.lines, self.params = name, [], []
-
-    def write(self, label, t):
-        t = t.detach().contiguous()
-        dims = " ".join(str(d) for d in t.shape)
-        values = " ".join("%.9g" % v for v in t.flatten().tolist())
-        self.lines.append("%s : %s : %s" % (label, dims, values))
-
-    def param(self, shape, scale):
-        p = tensor(shape, 100 + len(self.params), scale).requires_grad_()
-        self.params.append(p)
-        return p
-
-    def train(self, loss_of, after, lr=0.2):
-        """Losses before, after one and after two steps of SGD, and the gradients of the first; after(step) follows each."""
-        optimizer = torch.optim.SGD(self.params, lr=lr)
-        for s in range(3):
-            optimizer.zero_grad()
-            loss = loss_of()
-            loss.backward()
-            self.write("loss%d" % s, loss.reshape(1))
-            for i, p in enumerate(self.params if s == 0 else []):
-                self.write("grad%d" % i, p.grad.flatten())
-            optimizer.step()
-            after(s)
-        with open(os.path.join(HERE, self.name + ".txt"), "w") as f:
-            f.write("\n".join(self.lines) + "\n")
 
 
 class Norm:
@@ -100,7 +56,7 @@ def batch_norm():
             for i, t in enumerate((first.mean, first.variance, second.mean, second.variance)):
                 c.write("moving%d" % i, t)
             c.write("evaluated0", loss(False).reshape(1))
-    c.train(loss, after)
+    c.train(loss, lr=0.2, after=after)
 
 
 def layer_norm():
@@ -115,7 +71,7 @@ def layer_norm():
         h = torch.tanh(F.layer_norm(x @ w1 + b1, (19,), gamma, beta, EPSILON))
         h = F.layer_norm(h.reshape(4, 133), (133,), g2, None, 1e-5)
         return F.cross_entropy(h @ w + b, y)
-    c.train(loss, lambda step: None)
+    c.train(loss, lr=0.2)
 
 
 batch_norm()

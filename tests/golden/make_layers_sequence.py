@@ -4,59 +4,17 @@
 Run by hand when a case is added (Debian: python3-torch). Tests only read the text files. Weights are in mgbench's layouts:
 [in, gates * units], gates i, f, g, o (as PyTorch's) and z, r, h (PyTorch's are r, z, n).
 """
-import math
-import os
 import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
-
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "layers")
-
-
-def formula(count, salt):
-    """Multiplicative hash to [-1, 1), the same as golden_formula() in tests/support/golden.c."""
-    k = torch.arange(count, dtype=torch.int64)
-    bits = ((k + 1) * 2654435761 + salt * 40503) & 0xFFFFFFFF
-    return ((bits >> 8).double() / 8388608.0 - 1.0).float()
+from layers import Case, tensor
 
 
-def tensor(shape, salt, scale=1.0):
-    return (formula(math.prod(shape), salt) * scale).reshape(shape)
-
-
-class Case:
-    def __init__(self, name):
-        self.name, self.lines, self.params = name, [], []
-
-    def write(self, label, t):
-        t = t.detach().contiguous()
-        dims = " ".join(str(d) for d in t.shape)
-        values = " ".join("%.9g" % v for v in t.flatten().tolist())
-        self.lines.append("%s : %s : %s" % (label, dims, values))
-
-    def param(self, shape, scale):
-        p = tensor(shape, 100 + len(self.params), scale).requires_grad_()
-        self.params.append(p)
-        return p
-
+class RecurrentCase(Case):
     def recurrent(self, width, units, gates, biases=1):
         kernel, inner = self.param((width, gates * units), .6), self.param((units, gates * units), .5)
         shape = (gates * units,) if biases == 1 else (2, gates * units)
         return kernel, inner, self.param(shape, .3)
-
-    def train(self, loss_of, lr=0.5):
-        """Losses before, after one and after two steps of SGD, and the gradients of the first."""
-        optimizer = torch.optim.SGD(self.params, lr=lr)
-        for s in range(3):
-            optimizer.zero_grad()
-            loss = loss_of()
-            loss.backward()
-            self.write("loss%d" % s, loss.reshape(1))
-            for i, p in enumerate(self.params if s == 0 else []):
-                self.write("grad%d" % i, p.grad.flatten())
-            optimizer.step()
-        with open(os.path.join(HERE, self.name + ".txt"), "w") as f:
-            f.write("\n".join(self.lines) + "\n")
 
 
 def run(kind, x, weights, state):
@@ -85,7 +43,7 @@ def packed(x, lengths):
 
 def lstm_words():
     """Words, padded with 0, through torch.nn.LSTM packed, with an initial state: the last state."""
-    c = Case("lstm_words")
+    c = RecurrentCase("lstm_words")
     ids = torch.tensor([[3, 1, 6, 2, 5], [4, 4, 1, 0, 0], [6, 0, 0, 0, 0], [2, 5, 5, 1, 0]])
     h, s, y = tensor((4, 9), 31), tensor((4, 9), 32), torch.tensor([0, 2, 1, 1])
     table, weights = c.param((7, 6), .8), c.recurrent(6, 9, 4)
@@ -100,7 +58,7 @@ def lstm_words():
 
 def bilstm():
     """Two layers of bidirectional torch.nn.LSTM packed: sequences, then the last states of both directions."""
-    c = Case("bilstm")
+    c = RecurrentCase("bilstm")
     x, y, lengths = tensor((3, 6, 4), 33), torch.tensor([1, 0, 2]), [4, 6, 2]
     f1, b1 = c.recurrent(4, 5, 4), c.recurrent(4, 5, 4)
     f2, b2 = c.recurrent(10, 3, 4), c.recurrent(10, 3, 4)
@@ -115,7 +73,7 @@ def bilstm():
 
 def lstm_states():
     """All states of torch.nn.LSTM and the last cell state, from a state that is learned."""
-    c = Case("lstm_states")
+    c = RecurrentCase("lstm_states")
     x, side, y = tensor((4, 5, 3), 34), tensor((4, 2), 35), torch.tensor([0, 1, 1, 0])
     wh, bh, wc, bc = c.param((2, 8), .7), c.param((8,), .1), c.param((2, 8), .7), c.param((8,), .1)
     weights = c.recurrent(3, 8, 4)
@@ -130,7 +88,7 @@ def lstm_states():
 
 def gru():
     """Two layers of torch.nn.GRU, both directions, packed; then one more over all positions, from a state."""
-    c = Case("gru")
+    c = RecurrentCase("gru")
     x, y, lengths = tensor((4, 6, 5), 36), torch.tensor([2, 0, 1, 1]), [6, 3, 5, 1]
     h = tensor((4, 6), 37)
     f, r, last = c.recurrent(5, 4, 3, 2), c.recurrent(5, 4, 3, 2), c.recurrent(8, 6, 3, 2)
@@ -145,7 +103,7 @@ def gru():
 
 def gru_before():
     """The reset gate before the product, by hand (PyTorch has no such layer)."""
-    c = Case("gru_before")
+    c = RecurrentCase("gru_before")
     x, y = tensor((5, 4, 3), 38), torch.tensor([0, 1, 2, 1, 0])
     kernel, inner, bias = c.recurrent(3, 7, 3)
     w, b = c.param((28, 3), .5), c.param((3,), .1)
@@ -161,7 +119,6 @@ def gru_before():
     c.train(loss)
 
 
-os.makedirs(HERE, exist_ok=True)
 lstm_words()
 bilstm()
 lstm_states()
