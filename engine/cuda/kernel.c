@@ -1,22 +1,10 @@
-/* Requests without their graph, operators looked up by kind, and the cache of prepared ones. */
+/* Requests without their graph, and the cache of prepared ones. */
 #include "engine/cuda/kernel.h"
 
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/cuda/ops/ops.h"
 #include <string.h>
-
-static const struct mgb_cuda_op *const ops[MGB_OP_COUNT] = {
-    [MGB_OP_DENSE] = &mgb_cuda_dense,
-    [MGB_OP_DENSE_GRAD_X] = &mgb_cuda_dense_grad_x,
-    [MGB_OP_DENSE_GRAD_W] = &mgb_cuda_dense_grad_w,
-    [MGB_OP_ACTIVATION] = &mgb_cuda_activation,
-    [MGB_OP_ACTIVATION_GRAD] = &mgb_cuda_activation_grad,
-    [MGB_OP_ADD] = &mgb_cuda_add,
-    [MGB_OP_RESHAPE] = &mgb_cuda_reshape,
-    [MGB_OP_SOFTMAX_XENT] = &mgb_cuda_softmax_xent,
-    [MGB_OP_SOFTMAX_XENT_GRAD] = &mgb_cuda_softmax_xent_grad,
-    [MGB_OP_ACCURACY] = &mgb_cuda_accuracy,
-};
 
 static struct mgb_cuda_tensor tensor_of(const struct mgb_graph *graph, int index, int64_t rows)
 {
@@ -27,6 +15,9 @@ static struct mgb_cuda_tensor tensor_of(const struct mgb_graph *graph, int index
     tensor.count = tensor.positions * (from->batched ? rows : 1);
     tensor.last = from->shape.rank > 0 ? from->shape.dim[from->shape.rank - 1] : 1;
     tensor.type = from->type;
+    tensor.batched = from->batched;
+    tensor.shape.rank = from->shape.rank;
+    memcpy(tensor.shape.dim, from->shape.dim, sizeof from->shape.dim[0] * (size_t)from->shape.rank);
     return tensor;
 }
 
@@ -61,7 +52,7 @@ static enum mgb_status use_check(const struct mgb_cuda *cuda, const struct mgb_n
     if (node->input_count > MGB_MAX_INPUTS)
         return mgb_fail(MGB_UNSUPPORTED, "%s '%s' has %d inputs; at most %d",
                         mgb_op_name(node->kind), node->name, node->input_count, MGB_MAX_INPUTS);
-    if (device > 0 && !ops[node->kind])
+    if (device > 0 && !mgb_cuda_ops[node->kind])
         return mgb_fail(MGB_UNSUPPORTED,
                         "%s '%s' on %s: the CUDA backend has no such operator; use --backend host",
                         mgb_op_name(node->kind), node->name, cuda->devices[device].name);
@@ -89,7 +80,7 @@ enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_no
     if (device == 0)
         return cuda->cpu.kernels->describe(use, out);
     use_fill(&wanted, use, device);
-    enum mgb_status status = gpu_facts(out, ops[node->kind], &wanted);
+    enum mgb_status status = gpu_facts(out, mgb_cuda_ops[node->kind], &wanted);
     return status == MGB_OK ? MGB_OK
                             : mgb_fail_in(status, "%s '%s'", mgb_op_name(node->kind), node->name);
 }
@@ -115,7 +106,7 @@ static enum mgb_status kernel_make(struct mgb_cuda *cuda, struct mgb_kernel **ou
     if (request->device == 0) {
         status = cuda->cpu.kernels->kernel(&kernel->cpu, request);
     } else {
-        kernel->op = ops[use->kind];
+        kernel->op = mgb_cuda_ops[use->kind];
         status = gpu_facts(&kernel->facts, kernel->op, use);
     }
     if (status != MGB_OK) {

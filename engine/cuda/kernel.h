@@ -9,6 +9,9 @@ struct mgb_cuda_tensor {
     int64_t count;     /* elements, all rows */
     int64_t last;      /* size of the last axis; 1 for a scalar an example */
     int64_t positions; /* elements of one example */
+    struct mgb_shape
+        shape; /* of one example, or of what has no batch axis; unused dimensions are 0 */
+    bool batched;
     enum mgb_type type;
     int layout;         /* inputs only */
     bool wanted, plain; /* outputs only */
@@ -42,11 +45,6 @@ struct mgb_cuda_op {
                              const struct mgb_launch *launch);
 };
 
-extern const struct mgb_cuda_op mgb_cuda_dense, mgb_cuda_dense_grad_x, mgb_cuda_dense_grad_w;
-extern const struct mgb_cuda_op mgb_cuda_activation, mgb_cuda_activation_grad, mgb_cuda_add,
-    mgb_cuda_reshape;
-extern const struct mgb_cuda_op mgb_cuda_softmax_xent, mgb_cuda_softmax_xent_grad,
-    mgb_cuda_accuracy;
 /* MGB_INVALID unless labels are i32. */
 enum mgb_status mgb_cuda_labels_check(const struct mgb_cuda_use *use);
 /* Adds up doubles, one a row, and writes their sum divided by `divisor` as a float. */

@@ -1,0 +1,25 @@
+/* The operators that GPUs have. One line here enters one into the table by kind. */
+#ifndef MGB_CUDA_OPS_OPS_H
+#define MGB_CUDA_OPS_OPS_H
+
+#include "engine/cuda/kernel.h"
+
+/* Kind, and the record mgb_cuda_<name> that an ops/<op>.c defines; several kinds may share one. */
+#define MGB_CUDA_OPS(X)                                                                            \
+    X(DENSE, dense)                                                                                \
+    X(DENSE_GRAD_X, dense_grad_x)                                                                  \
+    X(DENSE_GRAD_W, dense_grad_w)                                                                  \
+    X(ACTIVATION, activation)                                                                      \
+    X(ACTIVATION_GRAD, activation_grad)                                                            \
+    X(ADD, add)                                                                                    \
+    X(RESHAPE, reshape)                                                                            \
+    X(SOFTMAX_XENT, softmax_xent)                                                                  \
+    X(SOFTMAX_XENT_GRAD, softmax_xent_grad)                                                        \
+    X(ACCURACY, accuracy)
+
+#define X(kind, name) extern const struct mgb_cuda_op mgb_cuda_##name;
+MGB_CUDA_OPS(X)
+#undef X
+extern const struct mgb_cuda_op *const mgb_cuda_ops[MGB_OP_COUNT]; /* NULL: GPUs lack it */
+
+#endif
