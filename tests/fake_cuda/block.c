@@ -16,6 +16,7 @@
 
 #define MAX_THREADS 1024
 #define STACK_BYTES ((size_t)128 << 10)
+#define NOBODY 0xffff
 
 _Thread_local struct fake_indices fake_indices;
 
@@ -39,9 +40,12 @@ struct runner {
     unsigned short order[MAX_THREADS];
     unsigned short fiber_of[MAX_THREADS];
     unsigned char state[MAX_THREADS];
-    unsigned char turn[MAX_THREADS]; /* which of the two exchange slots the thread uses next */
     unsigned warp_present[MAX_THREADS / 32];
-    float exchange[2][MAX_THREADS];
+    /* A shuffle: what a thread offers, whose offer it wants (NOBODY: none to be had), and what it got. */
+    unsigned long long offered[MAX_THREADS], received[MAX_THREADS];
+    unsigned short wanted[MAX_THREADS];
+    unsigned char predicate[MAX_THREADS];
+    unsigned ballot[MAX_THREADS];
     unsigned random;
 };
 
@@ -116,49 +120,78 @@ void fake_barrier(void)
     thread_wait(THREAD_AT_BLOCK);
 }
 
+/* The lane that comes last hands everyone of the mask what it asked for, before any of them can offer anew. */
+static void warp_exchange(unsigned first, unsigned mask)
+{
+    unsigned ballot = 0;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (mask >> lane & 1 && runner->predicate[first + lane])
+            ballot |= 1u << lane;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        unsigned source = runner->wanted[first + lane];
+        bool there = source != NOBODY && mask >> source % 32 & 1;
+        runner->received[first + lane] = there ? runner->offered[source] : ~0ull;
+        runner->ballot[first + lane] = ballot;
+    }
+}
+
 void fake_warp_barrier(unsigned mask)
 {
-    unsigned warp = runner->running_thread / 32;
-    unsigned lanes = runner->threads - warp * 32;
+    unsigned first = runner->running_thread / 32 * 32;
+    unsigned *present = &runner->warp_present[first / 32];
+    unsigned lanes = runner->threads - first;
     if (lanes < 32)
         mask &= (1u << lanes) - 1;
-    runner->warp_present[warp] |= 1u << runner->running_thread % 32;
-    if ((runner->warp_present[warp] & mask) != mask) {
+    *present |= 1u << runner->running_thread % 32;
+    if ((*present & mask) != mask) {
         thread_wait(THREAD_AT_WARP);
         return;
     }
-    runner->warp_present[warp] &= ~mask;
+    *present &= ~mask;
+    warp_exchange(first, mask);
     for (unsigned lane = 0; lane < 32; lane++)
-        if (mask >> lane & 1 && runner->state[warp * 32 + lane] == THREAD_AT_WARP)
-            runner->state[warp * 32 + lane] = THREAD_READY;
+        if (mask >> lane & 1 && runner->state[first + lane] == THREAD_AT_WARP)
+            runner->state[first + lane] = THREAD_READY;
 }
 
-/* Two slots a thread in turn: nobody writes a slot again before all have read it, as the exchange between must end. */
-static float lane_exchange(unsigned mask, float value, unsigned lane, bool in_warp)
+static unsigned long long lane_exchange(unsigned mask, unsigned long long bits, unsigned lane)
 {
     unsigned thread = runner->running_thread;
-    unsigned turn = runner->turn[thread] ^= 1;
-    unsigned source = thread / 32 * 32 + lane;
-    runner->exchange[turn][thread] = value;
+    unsigned source = lane < 32 ? thread / 32 * 32 + lane : thread;
+    runner->offered[thread] = bits;
+    runner->wanted[thread] = (unsigned short)(source < runner->threads ? source : NOBODY);
     fake_warp_barrier(mask);
-    return in_warp && source < runner->threads ? runner->exchange[turn][source] : value;
+    return runner->received[thread];
 }
 
-float fake_shuffle_xor(unsigned mask, float value, int lanes)
+unsigned long long fake_shuffle_xor(unsigned mask, unsigned long long bits, int lanes)
 {
-    unsigned lane = (runner->running_thread % 32) ^ (unsigned)lanes;
-    return lane_exchange(mask, value, lane, lane < 32);
+    return lane_exchange(mask, bits, (runner->running_thread % 32) ^ (unsigned)lanes);
 }
 
-float fake_shuffle_down(unsigned mask, float value, unsigned lanes)
+unsigned long long fake_shuffle_up(unsigned mask, unsigned long long bits, unsigned lanes)
 {
-    unsigned lane = runner->running_thread % 32 + lanes;
-    return lane_exchange(mask, value, lane, lane < 32);
+    return lane_exchange(mask, bits, runner->running_thread % 32 - lanes); /* wraps beyond 31 */
 }
 
-float fake_shuffle_from(unsigned mask, float value, int lane)
+unsigned long long fake_shuffle_down(unsigned mask, unsigned long long bits, unsigned lanes)
 {
-    return lane_exchange(mask, value, (unsigned)lane % 32, true);
+    return lane_exchange(mask, bits, runner->running_thread % 32 + lanes);
+}
+
+unsigned long long fake_shuffle_from(unsigned mask, unsigned long long bits, int lane)
+{
+    return lane_exchange(mask, bits, (unsigned)lane % 32);
+}
+
+unsigned fake_ballot(unsigned mask, int predicate)
+{
+    unsigned thread = runner->running_thread;
+    runner->predicate[thread] = predicate != 0;
+    fake_warp_barrier(mask);
+    return runner->ballot[thread];
 }
 
 static void barrier_open(void)

@@ -12,10 +12,14 @@ extern _Thread_local struct fake_indices fake_indices;
 
 void fake_barrier(void);
 void fake_warp_barrier(unsigned mask);
-/* Lanes that a shuffle cannot read (beyond the warp or the block) give the caller its own value. */
-float fake_shuffle_xor(unsigned mask, float value, int lanes);
-float fake_shuffle_down(unsigned mask, float value, unsigned lanes);
-float fake_shuffle_from(unsigned mask, float value, int lane);
+
+/* What a warp exchanges, as 64 bits of whatever type. A lane beyond the warp gives the caller its own value; one that is
+ * not in the mask or beyond the block gives bits that are all ones, as CUDA leaves them undefined. */
+unsigned long long fake_shuffle_xor(unsigned mask, unsigned long long bits, int lanes);
+unsigned long long fake_shuffle_up(unsigned mask, unsigned long long bits, unsigned lanes);
+unsigned long long fake_shuffle_down(unsigned mask, unsigned long long bits, unsigned lanes);
+unsigned long long fake_shuffle_from(unsigned mask, unsigned long long bits, int lane);
+unsigned fake_ballot(unsigned mask, int predicate);
 
 /* Enters a kernel in the table that cudaLaunchKernel looks into; `name` must last. */
 void fake_kernel_add(const void *function, const char *name, void (*call)(const void *),

@@ -66,3 +66,38 @@ MGB_CUDA_KERNEL(lonely, struct lonely_args)
         return;
     a.y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, 1.0f, 1);
 }
+
+/* Every exchange of a warp once; lane 5 tells what it got. */
+MGB_CUDA_KERNEL(warp_all, struct warp_args)
+{
+    int lane = (int)threadIdx.x;
+    int up = __shfl_up_sync(0xffffffffu, lane, 2u);
+    unsigned down = __shfl_down_sync(0xffffffffu, (unsigned)lane, 30u);
+    double first = __shfl_sync(0xffffffffu, 0.5 + lane, 7);
+    long long across = __shfl_xor_sync(0xffffffffu, 1ll << (lane + 20), 1);
+    unsigned odd = __ballot_sync(0xffffffffu, lane % 2);
+    int any = __any_sync(0xffffffffu, lane == 31);
+    int all = __all_sync(0xffffffffu, lane < 31);
+    atomicAdd(a.counter, lane);
+    atomicMax(a.counter + 1, lane * 3 % 32);
+    if (lane != 5)
+        return;
+    float4 *y = (float4 *)a.y;
+    y[0] = make_float4((float)up, (float)down, (float)first, (float)(across >> 20));
+    y[1] = make_float4((float)__popc(odd), (float)any, (float)all, (float)atomicCAS(a.counter + 2, 0, 9));
+}
+
+/* The lower half of the warp exchanges once more than the upper one, then all together: each gets its partner's newest. */
+MGB_CUDA_KERNEL(warp_halves, struct warp_args)
+{
+    int lane = (int)threadIdx.x;
+    int value = lane;
+    if (lane < 16)
+        value = __shfl_xor_sync(0x0000ffffu, value, 1);
+    int across = __shfl_xor_sync(0xffffffffu, value, 16);
+    float outside = lane < 16 ? __shfl_xor_sync(0x0000ffffu, 1.0f, 16) : 0.0f;
+    if (lane == 4 || lane == 20)
+        a.y[lane == 20] = (float)across;
+    if (lane == 4)
+        a.y[2] = outside;
+}

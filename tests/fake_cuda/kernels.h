@@ -29,6 +29,10 @@ struct reverse_args { /* reverses each block's part of y through shared memory *
 struct lonely_args { /* a shuffle that lane 1 does not come to */
     float *y;
 };
+struct warp_args { /* a warp; y of 8 numbers, counter zeroed */
+    float *y;
+    int *counter;
+};
 
 void fill(struct fill_args a);
 void axpy(struct axpy_args a);
@@ -37,5 +41,7 @@ void index_all(struct index_args a);
 void reverse(struct reverse_args a);
 void reverse_without_barrier(struct reverse_args a);
 void lonely(struct lonely_args a);
+void warp_all(struct warp_args a);
+void warp_halves(struct warp_args a);
 
 #endif

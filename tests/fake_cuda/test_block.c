@@ -1,6 +1,8 @@
 /* How a grid runs: indices, block barriers, warp shuffles, any order of threads, and a report instead of a hang. */
 #include "tests/fake_cuda/support.h"
 
+#include <math.h>
+
 #include "tests/fake_cuda/kernels.h"
 
 enum { THREADS = 96, BLOCKS = 3, N = THREADS * BLOCKS };
@@ -107,6 +109,48 @@ static void shuffle_with_a_lane_that_returned_is_a_launch_failure(void **state)
                      cudaErrorLaunchFailure);
 }
 
+/* The 8 numbers and 4 counters of one warp. */
+static void warp_run(const void *kernel, float *y, int *counters)
+{
+    cudaStream_t stream = stream_make_on(0);
+    struct warp_args args = {floats_make_on(0, 8), (int *)floats_make_on(0, 4)};
+    ok(cudaMemsetAsync(args.counter, 0, 4 * sizeof(int), stream));
+    ok(launch(kernel, 1, 32, &args, stream));
+    ok(cudaMemcpyAsync(y, args.y, 8 * sizeof(float), cudaMemcpyDeviceToHost, stream));
+    ok(cudaMemcpyAsync(counters, args.counter, 4 * sizeof(int), cudaMemcpyDeviceToHost, stream));
+    ok(cudaStreamSynchronize(stream));
+    ok(cudaStreamDestroy(stream));
+    ok(cudaFree(args.y));
+    ok(cudaFree(args.counter));
+}
+
+static void warp_exchanges_every_type_and_votes(void **state)
+{
+    (void)state;
+    static const float wanted[8] = {3.0f, 5.0f, 7.5f, 16.0f, 16.0f, 1.0f, 0.0f, 0.0f};
+    machine("FAKE_CUDA_ORDER=random");
+    float y[8];
+    int counters[4];
+    warp_run((const void *)warp_all, y, counters);
+    assert_memory_equal(y, wanted, sizeof wanted);
+    assert_int_equal(counters[0], 31 * 32 / 2);
+    assert_int_equal(counters[1], 31);
+    assert_int_equal(counters[2], 9);
+    machine_plain();
+}
+
+static void half_a_warp_may_exchange_more_often(void **state)
+{
+    (void)state;
+    machine_plain();
+    float y[8];
+    int counters[4];
+    warp_run((const void *)warp_halves, y, counters);
+    assert_int_equal((int)y[0], 20);
+    assert_int_equal((int)y[1], 5);
+    assert_true(isnan(y[2])); /* from a lane outside the mask */
+}
+
 static void launch_of_an_impossible_shape_is_refused(void **state)
 {
     (void)state;
@@ -130,6 +174,8 @@ int main(void)
         cmocka_unit_test(missing_block_barrier_gives_wrong_values),
         cmocka_unit_test(rows_sum_by_shuffles_and_shared_memory),
         cmocka_unit_test(shuffle_with_a_lane_that_returned_is_a_launch_failure),
+        cmocka_unit_test(warp_exchanges_every_type_and_votes),
+        cmocka_unit_test(half_a_warp_may_exchange_more_often),
         cmocka_unit_test(launch_of_an_impossible_shape_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
