@@ -1,12 +1,14 @@
-/* The lower bound of a training step of mnist_cnn: the same operators, masks, sums and update as the engine runs on one
- * device, called one after another by this thread. No plan, no queue, no event, no input thread, no measurement inside.
- *     bench_bare [batch] [threads] [steps]
- * Each tensor has memory of its own, except where an operator may work in place or only gives another view. */
+/* The lower bound of a training step: the same operators, masks, sums and update as the engine runs on one device, called
+ * one after another by this thread. No plan, no queue, no event, no input thread, no measurement inside.
+ *     bench_bare [batch] [threads] [steps] [model]
+ * Without a model mnist_cnn; else one of scripts/models as Lua: "'resnet', { depth = 18 }". Each tensor has memory of its own,
+ * except where an operator may work in place or only gives another view. */
 #include "tests/bench/figures.h"
 
 #include "engine/backend/backend.h"
 #include "engine/base/clock.h"
 #include "engine/base/parallel.h"
+#include "tests/app/script/script_model.h"
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,7 @@ struct bare {
     struct mgb_update_item *items;
 };
 
-#define MEMORY_BYTES ((int64_t)2 << 30) /* address space: only what is touched becomes memory */
+#define MEMORY_BYTES ((int64_t)64 << 30) /* address space: only what is touched becomes memory */
 
 /* One block for all, on huge pages, as an arena is. */
 static void *memory_take(struct bare *bare, int64_t bytes)
@@ -97,7 +99,7 @@ static void outputs_place(struct bare *bare, int index, const struct mgb_operato
         if (tensor < 0)
             continue;
         bare->layout[tensor] = facts->out_layout[i];
-        int shared = i == 0 ? facts->alias : -1;
+        int shared = facts->alias >= 0 ? facts->alias + i : -1;
         if (i == 0 && shared < 0 && facts->in_place >= 0 &&
             may_overwrite(bare, index, node->inputs[facts->in_place]))
             shared = facts->in_place;
@@ -146,6 +148,8 @@ static void update_prepare(struct bare *bare)
         if (graph->nodes[i].kind != MGB_OP_READ)
             continue;
         const struct mgb_variable *variable = &graph->variables[graph->nodes[i].a.variable];
+        if (variable->gradient < 0 || variable->momentum != 0.0f)
+            continue;
         struct mgb_update_item *item = &bare->items[bare->update.item_count++];
         item->weight = bare->memory[graph->nodes[i].outputs[0]];
         item->gradient = bare->memory[variable->gradient];
@@ -183,9 +187,15 @@ static void step_run(struct bare *bare, int64_t step)
     cpu->update(&bare->update);
 }
 
-int main(int argc, char **argv)
+struct arguments {
+    int count;
+    char **at;
+};
+
+static void bare_measure(void *context, const struct mgb_graph *graph)
 {
-    struct bare bare = {.bench = bench_make(argc, argv)};
+    const struct arguments *arguments = context;
+    struct bare bare = {.bench = bench_make(arguments->count, arguments->at, graph)};
     bare.graph = bare.bench.graph;
     mgb_parallel_set_threads(bare.bench.threads);
     bare_prepare(&bare);
@@ -205,5 +215,14 @@ int main(int argc, char **argv)
     free(bare.calls);
     free(bare.items);
     bench_free(&bare.bench);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {argc, argv};
+    if (argc > 4)
+        script_model_use(argv[4], 1, bare_measure, &arguments);
+    else
+        bare_measure(&arguments, NULL);
     return 0;
 }

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-struct bench bench_make(int argc, char **argv)
+struct bench bench_make(int argc, char **argv, const struct mgb_graph *graph)
 {
     struct bench bench = {.batch = argc > 1 ? atoi(argv[1]) : 128,
                           .threads = argc > 2 ? atoi(argv[2]) : 2,
                           .steps = argc > 3 ? atoi(argv[3]) : 20,
-                          .graph = model_mnist_cnn(),
+                          .own = graph ? NULL : model_mnist_cnn(),
                           .optimizer = training_sgd(0.01f, 0.9f),
                           .seed = 1,
                           .warm_up = 3};
@@ -21,6 +21,7 @@ struct bench bench_make(int argc, char **argv)
         fprintf(stderr, "usage: %s [batch] [threads] [steps]\n", argv[0]);
         exit(2);
     }
+    bench.graph = graph ? graph : bench.own;
     bench.data = training_data_make(bench.graph, bench.batch, false, bench.seed);
     bench.ns = calloc((size_t)bench_steps(&bench), sizeof *bench.ns);
     assert_non_null(bench.ns);
@@ -48,7 +49,7 @@ struct mgb_run *bench_open(struct bench *bench, const char *options)
 void bench_free(struct bench *bench)
 {
     training_data_done(&bench->data);
-    mgb_graph_free(bench->graph);
+    mgb_graph_free(bench->own);
     free(bench->ns);
 }
 

@@ -1,4 +1,4 @@
-/* What the timed programs share: mnist_cnn with one batch of rows, and figures printed as name=value, which pairs.c reads.
+/* What the timed programs share: a model with one batch of rows, and figures printed as name=value, which pairs.c reads.
  * Every step sees the same rows, so that two programs that do the same arithmetic print the same loss. */
 #ifndef MGB_TESTS_BENCH_FIGURES_H
 #define MGB_TESTS_BENCH_FIGURES_H
@@ -7,7 +7,8 @@
 
 struct bench {
     int batch, threads, steps;
-    struct mgb_graph *graph;
+    const struct mgb_graph *graph;
+    struct mgb_graph *own; /* NULL: the caller's */
     struct mgb_optimizer optimizer;
     uint64_t seed;
     struct training_data data;
@@ -16,8 +17,8 @@ struct bench {
     int64_t cpu_ns;    /* of the process over the counted steps */
 };
 
-/* Arguments: [batch] [threads] [steps]. */
-struct bench bench_make(int argc, char **argv);
+/* Arguments: [batch] [threads] [steps]. `graph` is borrowed; NULL: mnist_cnn. */
+struct bench bench_make(int argc, char **argv, const struct mgb_graph *graph);
 /* A run under these placement options ("gpus=2"); batch and threads are a device's. The
  * bench's data becomes rows for all devices. */
 struct mgb_run *bench_open(struct bench *bench, const char *options);

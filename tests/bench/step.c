@@ -39,7 +39,7 @@ static bool step_keep(void *context, const struct mgb_step_result *result)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = bench_make(argc, argv);
+    struct bench bench = bench_make(argc, argv, NULL);
     const char *options = argc > 4 ? argv[4] : "gpus=1";
     struct mgb_run *run = bench_open(&bench, options);
     struct keeping keeping = {.bench = &bench, .phases = getenv("MGB_BENCH_PHASES") != NULL};

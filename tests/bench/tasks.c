@@ -94,7 +94,7 @@ static void result_print(struct tracing *tracing)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = bench_make(argc, argv);
+    struct bench bench = bench_make(argc, argv, NULL);
     struct mgb_run *run = bench_open(&bench, argc > 4 ? argv[4] : "gpus=1");
     struct tracing tracing = {.bench = &bench,
                               .plan = mgb_run_plan(run),

@@ -1,14 +1,16 @@
 #!/bin/sh
 # A training step of models of the collection beside PyTorch's, and how much memory each takes. Not a test.
 #     tests/bench/models/run.sh --peer FOLDER [--build FOLDER] [--models LIST] [--devices LIST] [--rounds N] [--threads N]
-#         [--steps N] [--figure NAME] [--keep FILE] [--python COMMAND] [--libraries FOLDER]
+#         [--steps N] [--figure NAME] [--keep FILE] [--python COMMAND] [--libraries FOLDER] [--compiled yes]
+# With tests/bench_bare in the build (target benches) the bare operators, called one after another, are timed too.
 # --peer: the folder of torch_bench.py and torch_ddp.py (or $MGB_PEER_FOLDER); --build: default build/release; --models:
 # default mnist_cnn,lstm_lm,snli,resnet50,inception_v3; --devices: 1, against one process, 2, against DistributedDataParallel
 # of two processes over gloo with one thread each and the same batch in all (mnist_cnn, lstm_lm, resnet50), or 1,2 (default);
 # --rounds: default 5; --threads: of the one device (2); --steps: timed steps a measurement, else 3 to 20 by model;
 # --figure: of the steps of a measurement the median_ms (default), or min_ms, the least disturbed one; --keep: a file for the
 # single measurements; --python: a Python that has torch (or $MGB_PEER_PYTHON), may be several words: `chroot /root13 python3`;
-# --libraries: the folder of an OpenBLAS on OpenMP, without which two kinds of threads would fight.
+# --libraries: the folder of an OpenBLAS on OpenMP, without which two kinds of threads would fight. --compiled yes: PyTorch of 2 or
+# later by torch.compile as well (compiled.py), which takes a C++ compiler, python3-dev and python3-setuptools there.
 # Equal on both sides: net, batch, one fixed batch of random numbers, threads, dropout, SGD with momentum, two steps (three
 # beside gloo) before those timed. In a round each side runs once, who goes first changes; PyTorch runs with channels first
 # and, where the net has images, last: the faster counts. The time is what each side reports of its own steps, the
@@ -22,7 +24,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../../../build/release
 peer=${MGB_PEER_FOLDER:-}
 models=mnist_cnn,lstm_lm,snli,resnet50,inception_v3
-devices=1,2 rounds=5 threads=2 steps='' keep='' figure=median_ms
+devices=1,2 rounds=5 threads=2 steps='' keep='' figure=median_ms compiled=no
 python=${MGB_PEER_PYTHON:-/usr/bin/python3}
 libraries=${MGB_PEER_LIBRARIES:-/usr/lib/$(uname -m)-linux-gnu/openblas-openmp}
 
@@ -45,6 +47,7 @@ while [ $# -gt 0 ]; do
         --keep) keep=$2 ;;
         --python) python=$2 ;;
         --libraries) libraries=$2 ;;
+        --compiled) compiled=$2 ;;
         *) stop 2 "$1 is no option; the head of $0 tells them" ;;
     esac
     shift 2
@@ -89,6 +92,13 @@ ours() {
         --batch "$batch" --steps "$timed" "$@"
 }
 
+# by_compiler LAYOUT [--cl]: the program goes as text: another root may not see this folder.
+by_compiler() {
+    # shellcheck disable=SC2086
+    measure "$1" env LD_LIBRARY_PATH="$libraries" OMP_NUM_THREADS="$threads" $python -c "$(cat "$here/compiled.py")" \
+        "$peer/torch_bench.py" "$net" "$batch" "$threads" "$timed" ${2:-}
+}
+
 # theirs LAYOUT [--cl]
 theirs() {
     # shellcheck disable=SC2086
@@ -99,8 +109,11 @@ theirs() {
 turn() {
     case $1 in
         mgbench) ours --devices 1 --threads "$threads" --warmup 2 --placement 'cpu_merge = false' ;;
+        bare) measure bare "$build/tests/bench_bare" "$batch" "$threads" "$timed" "'$name', { $options }" ;;
         nchw) theirs nchw ;;
         nhwc) theirs nhwc --cl ;;
+        compiled) by_compiler compiled ;;
+        compiled_nhwc) by_compiler compiled_nhwc --cl ;;
         mgbench2) ours --devices 2 --threads 1 --warmup 3 --placement 'strategy = "allreduce"' ;;
         gloo)
             # shellcheck disable=SC2086
@@ -110,7 +123,7 @@ turn() {
     esac
 }
 
-# alternate FIRST SECOND [THIRD]: each once a round, the order moves on by one from round to round.
+# alternate SIDE...: each once a round, the order moves on by one from round to round.
 alternate() {
     round=0
     while [ "$round" -lt "$rounds" ]; do
@@ -149,7 +162,13 @@ for count in $(echo "$devices" | tr , ' '); do
         describe "$model"
         if [ "$count" = 1 ]; then
             row=$model-$batch goal=$goal1 memory_goal=0.8 cores=$threads
-            if [ "$images" = yes ]; then alternate mgbench nchw nhwc; else alternate mgbench nchw; fi
+            sides='nchw'
+            if [ -x "$build/tests/bench_bare" ]; then sides="$sides bare"; fi
+            if [ "$images" = yes ]; then sides="$sides nhwc"; fi
+            if [ "$compiled" = yes ]; then sides="$sides compiled"; fi
+            if [ "$compiled$images" = yesyes ]; then sides="$sides compiled_nhwc"; fi
+            # shellcheck disable=SC2086
+            alternate mgbench $sides
         elif [ -n "$goal2" ]; then
             row=$model-2x$((batch / 2)) goal=$goal2 memory_goal='' cores=2
             alternate mgbench2 gloo

@@ -8,6 +8,7 @@
 #     MiB            peak resident memory, ours and torch's, and their ratio; of two processes the larger one, so no ratio
 #     GFLOP/s        3 x forward operations of the model / time, ours and torch's, and which part of the peak ours is: products
 #                    of matrices in cache on one core, the best so far, times the cores in use
+#     of bare        the time of the bare operators, called one after another by tests/bench_bare, as a part of ours
 #     others %       share of the machine that other programs took meanwhile, median
 # -v head=1 prints the head alone. row: the row; figure: which time counts; cores: in use on either side.
 function median(list, count,    i, j, kept) {
@@ -29,7 +30,7 @@ function over(figure, side,    i, list) {
 function faster(    side, best, time) {
     best = ""
     for (side in sides) {
-        if (side ~ /^mgbench/) continue
+        if (side ~ /^mgbench/ || side == "bare") continue
         time = over(ms, side)
         if (best == "" || time < fastest) { best = side; fastest = time }
     }
@@ -58,10 +59,10 @@ function resample(    r, i, ratios) {
 }
 
 BEGIN {
-    format = "%-16s %9s %9s %-5s %6s  %-15s %5s %-4s %6s %6s %6s %8s %8s %7s %9s\n"
+    format = "%-16s %9s %9s %-13s %6s  %-15s %5s %-4s %6s %6s %6s %8s %8s %7s %7s %9s\n"
     if (head) {
         printf format, "model, batch", "ours ms", "torch ms", "", "ratio", "95 % interval", "goal", "met", "MiB", "torch", \
-            "ratio", "GFLOP/s", "torch", "of peak", "others %"
+            "ratio", "GFLOP/s", "torch", "of peak", "of bare", "others %"
         exit
     }
 }
@@ -106,5 +107,6 @@ END {
     printf format, row, sprintf("%.1f", time), sprintf("%.1f", torch), peer, sprintf("%.3f", ratio), \
         sprintf("%.3f to %.3f", low, high), goal, met, sprintf("%.0f", memory), sprintf("%.0f", torch_memory), memory_ratio, \
         sprintf("%.1f", flops / time / 1e6), sprintf("%.1f", flops / torch / 1e6), \
-        (peak > 0 ? sprintf("%.0f %%", 100 * flops / time / 1e6 / peak) : "-"), sprintf("%.0f", taken)
+        (peak > 0 ? sprintf("%.0f %%", 100 * flops / time / 1e6 / peak) : "-"), \
+        ("bare" in sides ? sprintf("%.0f %%", 100 * over(ms, "bare") / time) : "-"), sprintf("%.0f", taken)
 }
