@@ -161,6 +161,13 @@ static enum mgb_status forward_differentiate(struct mgb_gradient *gradient)
     return MGB_OK;
 }
 
+static void twin_follow(struct mgb_variable *twin, const struct mgb_variable *original)
+{
+    twin->gradient = original->gradient;
+    twin->packed = original->packed;
+    twin->unpacked = original->unpacked;
+}
+
 static enum mgb_status differentiate(struct mgb_gradient *gradient)
 {
     struct mgb_graph *graph = gradient->graph;
@@ -169,9 +176,10 @@ static enum mgb_status differentiate(struct mgb_gradient *gradient)
     gradient->section = MGB_SECTION_BACKWARD;
     MGB_TRY(mgb_batch_norm_move(gradient));
     MGB_TRY(forward_differentiate(gradient));
+    MGB_TRY(mgb_embedding_pack(gradient));
     for (int i = 0; i < graph->variable_count; i++)
         if (graph->variables[i].info.twin >= 0)
-            graph->variables[i].gradient = graph->variables[graph->variables[i].info.twin].gradient;
+            twin_follow(&graph->variables[i], &graph->variables[graph->variables[i].info.twin]);
     return MGB_OK;
 }
 

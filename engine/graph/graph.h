@@ -41,6 +41,9 @@ struct mgb_variable {
      * after finish it stays: such a variable is not trainable and only left out of the update. Of a
      * state: its share in the moving value, which travels as gradients do. */
     int gradient;
+    /* The same gradient as the rows of the table that it touches, and that made whole again: operators nothing else depends
+     * on, for a planner that would rather move few rows than a table. -1: there is no such form. */
+    int packed, unpacked;
     float momentum; /* of a state: value = momentum value + (1 - momentum) sum of the shares */
 };
 
@@ -60,6 +63,8 @@ struct mgb_graph {
     const char *name;
     bool finished;
     int towers_built; /* 0: built once for all; else the number of towers the builder ran for */
+    int batch;        /* rows of every tower the model is written for; 0: any number */
+    const char *batch_input; /* the first input that says so */
     int node_count, tensor_count, variable_count;
     int input_count, output_count, loss_count, metric_count;
     struct mgb_node *nodes;

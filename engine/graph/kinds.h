@@ -30,6 +30,8 @@
     /* sequences */                                                                                \
     X(EMBEDDING, "embedding")           /* ids, table -> y */                                      \
     X(EMBEDDING_GRAD, "embedding_grad") /* ids, dy -> dtable */                                    \
+    X(EMBEDDING_ROWS, "embedding_rows") /* ids, dy -> packed: dtable as the rows it touches */     \
+    X(EMBEDDING_UNPACK, "embedding_unpack") /* packed -> dtable, bit for bit as embedding_grad */  \
     X(MASK, "mask")                     /* x -> y: 1 where a position counts, else 0 */            \
     X(LSTM, "lstm")                     /* x, w, u, [b, mask, h, c] -> y, [kept...] */             \
     X(LSTM_GRAD, "lstm_grad")           /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh, dc */    \
@@ -135,6 +137,13 @@ union mgb_attributes {
         bool bias, mask, state;       /* which operands are there */
         bool reset_after;             /* gru */
     } recurrent;
+    /* embedding_rows. `packed` has 1 + units numbers a position and is one block over all rows of the batch: first a word a
+     * position, the numbers (i32) of the rows of the table that are used, ascending, each once, then -1; behind them as many
+     * rows of `units` f32, in the same order: each 0 + its first use + its second ... Rows whose number is -1 may hold
+     * anything and are not read. */
+    struct {
+        int64_t vocabulary; /* rows of the table */
+    } packed;
     struct {
         float value; /* what padding is */
     } mask;

@@ -96,6 +96,9 @@ enum mgb_status mgb_gradient_through_activation(struct mgb_gradient *gradient, i
  * their way while backward runs. */
 enum mgb_status mgb_batch_norm_move(struct mgb_gradient *gradient);
 
+/* embedding.c: the packed form of gradients that one embedding alone makes. Behind all others: nothing waits for it. */
+enum mgb_status mgb_embedding_pack(struct mgb_gradient *gradient);
+
 /* --- shared by convolution and pooling --- */
 /* Fills in defaults (pooling: stride = size), resolves the padding and gives the output's height
  * and width. `word` is "kernel" or "window". */

@@ -83,7 +83,7 @@ enum mgb_status mgb_graph_variable(struct mgb_graph *graph, int *variable, const
     MGB_TRY(mgb_share_find(graph, variable, name, shape));
     if (*variable >= 0)
         return MGB_OK;
-    struct mgb_variable made = {.init = *init, .gradient = -1};
+    struct mgb_variable made = {.init = *init, .gradient = -1, .packed = -1, .unpacked = -1};
     init_fill_fans(&made.init, shape);
     made.info.shape = *shape;
     made.info.count = mgb_shape_count(shape);

@@ -159,6 +159,11 @@ static void norm(union mgb_attributes *to, const union mgb_attributes *from)
     to->norm.center = from->norm.center;
 }
 
+static void packed(union mgb_attributes *to, const union mgb_attributes *from)
+{
+    to->packed.vocabulary = from->packed.vocabulary;
+}
+
 static copy_function *const copies[MGB_OP_COUNT] = {
     [MGB_OP_INPUT] = nothing,
     [MGB_OP_READ] = nothing,
@@ -198,6 +203,8 @@ static copy_function *const copies[MGB_OP_COUNT] = {
     /* sequences */
     [MGB_OP_EMBEDDING] = nothing,
     [MGB_OP_EMBEDDING_GRAD] = nothing,
+    [MGB_OP_EMBEDDING_ROWS] = packed,
+    [MGB_OP_EMBEDDING_UNPACK] = nothing,
     [MGB_OP_MASK] = mask,
     [MGB_OP_LSTM] = recurrent,
     [MGB_OP_LSTM_GRAD] = recurrent,

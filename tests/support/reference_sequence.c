@@ -27,6 +27,34 @@ static void embedding(struct reference *r, const struct mgb_node *node, double *
         }
 }
 
+/* A row of the table at a time: is it used, and by what. */
+static void packed(struct reference *r, const struct mgb_node *node, double *const *in,
+                   double *const *out)
+{
+    int64_t positions = r->counts[node->inputs[0]], used = 0,
+            units = r->counts[node->outputs[0]] / positions - 1;
+    for (int64_t row = 0; row < node->a.packed.vocabulary; row++) {
+        bool found = false;
+        for (int64_t i = 0; i < positions; i++)
+            for (int64_t k = 0; in[0][i] == (double)row && k < units; k++, found = true)
+                out[0][positions + used * units + k] += in[1][i * units + k];
+        if (found)
+            out[0][used++] = (double)row;
+    }
+    for (int64_t i = used; i < positions; i++)
+        out[0][i] = -1;
+}
+
+static void unpack(struct reference *r, const struct mgb_node *node, double *const *in,
+                   double *const *out)
+{
+    int64_t units = r->graph->tensors[node->outputs[0]].shape.dim[1],
+            positions = r->counts[node->inputs[0]] / (1 + units);
+    for (int64_t i = 0; i < positions && in[0][i] >= 0; i++)
+        for (int64_t k = 0; k < units; k++)
+            out[0][(int64_t)in[0][i] * units + k] = in[0][positions + i * units + k];
+}
+
 static void mask(struct reference *r, const struct mgb_node *node, double *const *in,
                  double *const *out)
 {
@@ -291,6 +319,10 @@ void reference_sequence(struct reference *r, const struct mgb_node *node, double
         mask(r, node, in, out);
     else if (node->kind == MGB_OP_EMBEDDING || node->kind == MGB_OP_EMBEDDING_GRAD)
         embedding(r, node, in, out);
+    else if (node->kind == MGB_OP_EMBEDDING_ROWS)
+        packed(r, node, in, out);
+    else if (node->kind == MGB_OP_EMBEDDING_UNPACK)
+        unpack(r, node, in, out);
     else
         recurrent(r, node, in, out);
 }

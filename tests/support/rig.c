@@ -222,6 +222,20 @@ static void node_launch(struct session *s, int index, struct mgb_queue *queue,
     assert_ok(s->rig->backend->launch(queue, place->kernel, &place->launch));
 }
 
+/* The rows that a gradient touches, as the reference has them: numbers of rows as they count, rows that nothing uses zero. */
+static void packed_tidy(const struct session *s, const struct mgb_node *node, float *value)
+{
+    int64_t positions = s->reference->counts[node->inputs[0]],
+            units = s->reference->counts[node->outputs[0]] / positions - 1;
+    for (int64_t i = 0; i < positions; i++) {
+        int32_t row;
+        memcpy(&row, &value[i], 4);
+        value[i] = (float)row;
+        if (row < 0)
+            memset(value + positions + i * units, 0, 4 * (size_t)units);
+    }
+}
+
 static void values_read(struct session *s, struct rig_values *out)
 {
     const struct mgb_graph *graph = s->reference->graph;
@@ -247,6 +261,8 @@ static void values_read(struct session *s, struct rig_values *out)
                 out->value[t][i] =
                     graph->tensors[t].type == MGB_I32 ? (float)whole : (float)(uint8_t)raw[i];
         }
+        if (graph->nodes[graph->tensors[t].node].kind == MGB_OP_EMBEDDING_ROWS)
+            packed_tidy(s, &graph->nodes[graph->tensors[t].node], out->value[t]);
         free(raw);
     }
 }

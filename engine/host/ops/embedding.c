@@ -1,5 +1,5 @@
 /* Rows of a table by number, and the gradient: for every row of the table the sum of the gradients of its uses, in the order
- * of the uses, whatever the team. */
+ * of the uses, whatever the team; as a whole table or as the rows that are used (kinds.h: packed). */
 #include "engine/host/ops/ops.h"
 
 #include "engine/base/parallel.h"
@@ -98,6 +98,116 @@ static enum mgb_status embedding_grad_run(struct mgb_kernel *kernel,
     return MGB_OK;
 }
 
+/* Which rows of the table are used, a bit each, and how many are before each word of bits; then each use's place among them. */
+struct packing {
+    uint64_t *bits;
+    int32_t *before, *slots;
+    int64_t words, positions;
+};
+
+static int64_t bit_words(const struct mgb_kernel *kernel)
+{
+    return (kernel->use.a.packed.vocabulary + 63) / 64;
+}
+
+static enum mgb_status rows_make(struct mgb_kernel *kernel)
+{
+    mgb_plain_plan(kernel);
+    kernel->part[MGB_PART_SCRATCH] =
+        mgb_host_take_workspace(kernel, bit_words(kernel) * (8 + 4) + kernel->use.in[0].count * 4);
+    return MGB_OK;
+}
+
+static void rows_number(const struct packing *p, const int32_t *ids, int32_t *numbers)
+{
+    int32_t used = 0;
+    memset(p->bits, 0, (size_t)p->words * sizeof *p->bits);
+    for (int64_t i = 0; i < p->positions; i++)
+        p->bits[ids[i] / 64] |= (uint64_t)1 << ids[i] % 64;
+    for (int64_t w = 0; w < p->words; w++) {
+        p->before[w] = used;
+        for (uint64_t left = p->bits[w]; left; left &= left - 1)
+            numbers[used++] = (int32_t)(w * 64 + __builtin_ctzll(left));
+    }
+    for (int64_t i = used; i < p->positions; i++)
+        numbers[i] = -1;
+    for (int64_t i = 0; i < p->positions; i++) {
+        uint64_t below = p->bits[ids[i] / 64] & (((uint64_t)1 << ids[i] % 64) - 1);
+        p->slots[i] = p->before[ids[i] / 64] + __builtin_popcountll(below);
+    }
+}
+
+static int64_t rows_used(const int32_t *numbers, int64_t positions)
+{
+    int64_t used = 0;
+    while (used < positions && numbers[used] >= 0)
+        used++;
+    return used;
+}
+
+static enum mgb_status rows_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    char *scratch = mgb_part(kernel, launch, MGB_PART_SCRATCH);
+    struct packing p = {.words = bit_words(kernel), .positions = kernel->use.in[0].count};
+    int32_t *numbers = launch->outputs[0];
+    MGB_TRY(ids_check(kernel, launch, kernel->use.a.packed.vocabulary));
+    p.bits = (uint64_t *)(void *)scratch;
+    p.before = (int32_t *)(void *)(scratch + 8 * p.words);
+    p.slots = p.before + p.words;
+    rows_number(&p, launch->inputs[0], numbers);
+    struct embedding_work work = {.out = (float *)launch->outputs[0] + p.positions,
+                                  .from = mgb_flat_input(kernel, launch, 1),
+                                  .ids = p.slots,
+                                  .units = kernel->use.out[0].count / p.positions - 1,
+                                  .count = p.positions};
+    mgb_parallel_for(rows_used(numbers, p.positions), grain_of(work.units), uses_sum, &work);
+    return MGB_OK;
+}
+
+static int64_t number_find(const int32_t *numbers, int64_t count, long long row)
+{
+    int64_t low = 0;
+    while (low < count) {
+        int64_t middle = (low + count) / 2;
+        if (numbers[middle] < row)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Rows [begin, end) of the table: those that are there, zeros between them. */
+static void rows_spread(void *context, long long begin, long long end)
+{
+    const struct embedding_work *work = context;
+    size_t bytes = sizeof(float) * (size_t)work->units;
+    for (int64_t slot = number_find(work->ids, work->count, begin); begin < end; slot++) {
+        bool last = slot >= work->count || work->ids[slot] >= end;
+        long long row = last ? end : work->ids[slot];
+        memset(work->out + begin * work->units, 0, bytes * (size_t)(row - begin));
+        if (!last)
+            memcpy(work->out + row * work->units, work->from + slot * work->units, bytes);
+        begin = row + 1;
+    }
+}
+
+static enum mgb_status unpack_run(struct mgb_kernel *kernel, const struct mgb_launch *launch)
+{
+    const struct mgb_shape *table = &kernel->use.out[0].shape;
+    int64_t positions = kernel->use.in[0].count / (1 + table->dim[1]);
+    const int32_t *numbers = launch->inputs[0];
+    struct embedding_work work = {.out = launch->outputs[0],
+                                  .from = (const float *)launch->inputs[0] + positions,
+                                  .ids = numbers,
+                                  .units = table->dim[1],
+                                  .count = rows_used(numbers, positions)};
+    mgb_parallel_for(table->dim[0], grain_of(work.units), rows_spread, &work);
+    return MGB_OK;
+}
+
 const struct mgb_host_op mgb_host_embedding = {.make = embedding_make, .run = embedding_run};
 const struct mgb_host_op mgb_host_embedding_grad = {.make = embedding_make,
                                                     .run = embedding_grad_run};
+const struct mgb_host_op mgb_host_embedding_rows = {.make = rows_make, .run = rows_run};
+const struct mgb_host_op mgb_host_embedding_unpack = {.make = embedding_make, .run = unpack_run};

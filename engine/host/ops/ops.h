@@ -12,7 +12,8 @@ extern const struct mgb_host_op mgb_host_avg_pool2d, mgb_host_avg_pool2d_grad;
 extern const struct mgb_host_op mgb_host_activation, mgb_host_activation_grad;
 extern const struct mgb_host_op mgb_host_reshape, mgb_host_dropout, mgb_host_add,
     mgb_host_add_value, mgb_host_add_value_grad, mgb_host_concat, mgb_host_slice;
-extern const struct mgb_host_op mgb_host_embedding, mgb_host_embedding_grad, mgb_host_mask;
+extern const struct mgb_host_op mgb_host_embedding, mgb_host_embedding_grad,
+    mgb_host_embedding_rows, mgb_host_embedding_unpack, mgb_host_mask;
 extern const struct mgb_host_op mgb_host_lstm, mgb_host_lstm_grad, mgb_host_gru, mgb_host_gru_grad;
 extern const struct mgb_host_op mgb_host_arithmetic, mgb_host_sum_to, mgb_host_expand,
     mgb_host_affine, mgb_host_abs, mgb_host_abs_grad, mgb_host_pad, mgb_host_reduce,

@@ -27,6 +27,8 @@ struct lookup { /* one operator of the model on a device */
     struct rig rig;
     struct mgb_queue *queue;
     struct mgb_kernel *kernel;
+    void *workspace;
+    int64_t workspace_bytes;
 };
 
 static struct lookup lookup_open(const struct mgb_graph *graph, enum mgb_op_kind kind, int threads)
@@ -36,6 +38,9 @@ static struct lookup lookup_open(const struct mgb_graph *graph, enum mgb_op_kind
                                          .use = {.graph = graph, .rows = ROWS, .threads = threads}};
     while (graph->nodes[request.use.node].kind != kind)
         request.use.node++;
+    assert_ok(host->describe(l.rig.context, 1, &request.use, &request.facts));
+    l.workspace_bytes = request.facts.workspace_bytes;
+    l.workspace = l.workspace_bytes > 0 ? rig_arena(&l.rig, 1, l.workspace_bytes) : NULL;
     assert_ok(host->kernel(l.rig.context, &l.kernel, &request));
     l.queue = rig_compute(&l.rig, 1, threads);
     return l;
@@ -45,14 +50,20 @@ static enum mgb_status lookup_run(struct lookup *l, const int32_t *ids, const fl
                                   float *out)
 {
     void *inputs[] = {(void *)ids, (void *)from}, *outputs[MGB_MAX_OUTPUTS] = {out};
-    struct mgb_launch launch = {
-        .inputs = inputs, .outputs = outputs, .first_row = 100, .scale = 1, .name = "words"};
+    struct mgb_launch launch = {.inputs = inputs,
+                                .outputs = outputs,
+                                .first_row = 100,
+                                .scale = 1,
+                                .name = "words",
+                                .workspace = l->workspace};
     assert_ok(host->launch(l->queue, l->kernel, &launch));
     return host->drain(l->rig.context, 0);
 }
 
 static void lookup_close(struct lookup *l)
 {
+    if (l->workspace)
+        host->arena_free(l->rig.context, 1, l->workspace, l->workspace_bytes);
     host->queue_free(l->queue);
     rig_close(&l->rig);
 }
@@ -60,12 +71,13 @@ static void lookup_close(struct lookup *l)
 static void a_number_outside_of_the_vocabulary_is_named(void **state)
 {
     (void)state;
-    static const enum mgb_op_kind kinds[] = {MGB_OP_EMBEDDING, MGB_OP_EMBEDDING_GRAD};
+    static const enum mgb_op_kind kinds[] = {MGB_OP_EMBEDDING, MGB_OP_EMBEDDING_GRAD,
+                                             MGB_OP_EMBEDDING_ROWS};
     static const int32_t wrong[] = {-1, VOCABULARY, INT32_MAX, INT32_MIN};
     static float in[VOCABULARY * UNITS], out[VOCABULARY * UNITS];
     int32_t ids[LOOKUPS] = {0};
     struct mgb_graph *graph = words_make();
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         struct lookup l = lookup_open(graph, kinds[k], 1);
         for (int i = 0; i < 4; i++) {
             char message[80];
@@ -105,11 +117,54 @@ static void gradients_of_a_table_do_not_depend_on_threads(void **state)
     mgb_graph_free(graph);
 }
 
+/* A row of ten uses, rows of one, and a minus zero, which as the first use of a row comes out as zero. */
+static void lookups_draw(int32_t *ids, float *dy, int seed)
+{
+    for (int i = 0; i < LOOKUPS; i++)
+        ids[i] = i % 3 == seed % 2 ? 5 + seed : (i + seed) * 7919 % VOCABULARY;
+    for (int i = 0; i < LOOKUPS * UNITS; i++)
+        dy[i] = i % 17 == 0 ? -0.0f : 1.0f / (float)(1 + (i + seed) % 1013) - 0.01f;
+}
+
+static void the_rows_that_a_gradient_touches_unpack_to_its_very_bits(void **state)
+{
+    (void)state;
+    enum { PACKED = LOOKUPS * (1 + UNITS) };
+    static float dy[LOOKUPS * UNITS], whole[VOCABULARY * UNITS], unpacked[VOCABULARY * UNITS],
+        packed[PACKED];
+    int32_t ids[LOOKUPS], numbers[LOOKUPS];
+    struct mgb_graph *graph = words_make();
+    for (int draw = 0; draw < 6; draw++) {
+        int threads = 1 + draw % 3, used = 0;
+        struct lookup grad = lookup_open(graph, MGB_OP_EMBEDDING_GRAD, threads),
+                      rows = lookup_open(graph, MGB_OP_EMBEDDING_ROWS, threads),
+                      unpack = lookup_open(graph, MGB_OP_EMBEDDING_UNPACK, 3 - draw % 3);
+        lookups_draw(ids, dy, draw);
+        memset(packed, 0xff, sizeof packed);
+        memset(unpacked, 0xff, sizeof unpacked);
+        assert_ok(lookup_run(&grad, ids, dy, whole));
+        assert_ok(lookup_run(&rows, ids, dy, packed));
+        assert_ok(lookup_run(&unpack, (const int32_t *)(const void *)packed, NULL, unpacked));
+        assert_memory_equal(whole, unpacked, sizeof whole);
+        memcpy(numbers, packed, sizeof numbers);
+        while (used < LOOKUPS && numbers[used] >= 0)
+            used++;
+        assert_in_range(used, 2, LOOKUPS - 1);
+        for (int i = 1; i < LOOKUPS; i++)
+            assert_true(i < used ? numbers[i - 1] < numbers[i] : numbers[i] == -1);
+        lookup_close(&grad);
+        lookup_close(&rows);
+        lookup_close(&unpack);
+    }
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_outside_of_the_vocabulary_is_named),
         cmocka_unit_test(gradients_of_a_table_do_not_depend_on_threads),
+        cmocka_unit_test(the_rows_that_a_gradient_touches_unpack_to_its_very_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
