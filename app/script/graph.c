@@ -103,6 +103,24 @@ static int graph_input(lua_State *L)
     return 1;
 }
 
+/* fix_batch(input, rows) */
+static int batch_fix(lua_State *L)
+{
+    mgb_script_check(L, mgb_graph_fix_batch(mgb_script_graph(L, 1), mgb_script_read_name(L, 2),
+                                            mgb_script_read_int(L, 3, "a batch")));
+    return 0;
+}
+
+/* fixed_batch() -> rows of every tower, or nil */
+static int batch_fixed(lua_State *L)
+{
+    int rows = mgb_graph_fixed_batch(mgb_script_graph(L, 1), NULL);
+    if (rows == 0)
+        return 0;
+    lua_pushinteger(L, rows);
+    return 1;
+}
+
 /* variable(name, shape, init, value) -> variable */
 static int graph_variable(lua_State *L)
 {
@@ -316,6 +334,7 @@ void mgb_script_bind_graph(lua_State *L)
         {"shape", tensor_shape},        {"facts", graph_facts},
         {"metrics", graph_metrics},     {"inputs", graph_inputs},
         {"outputs", graph_outputs},     {"variables", graph_variables},
+        {"fix_batch", batch_fix},       {"fixed_batch", batch_fixed},
         {"text", graph_text},           {NULL, NULL}};
     luaL_newmetatable(L, GRAPH);
     lua_pushcfunction(L, graph_free);

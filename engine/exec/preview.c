@@ -161,6 +161,13 @@ enum mgb_status mgb_preview_largest_batch(struct mgb_preview *preview, int64_t *
                         "no device in use has a memory limit to fit a batch in: give one with "
                         "gpu_memory, as \"4GiB\"");
     int64_t fits = 0, fails = 0; /* 0: none known */
+    int fixed = mgb_graph_fixed_batch(preview->graph, NULL);
+    if (fixed > 0) { /* the only size there is */
+        bool good;
+        MGB_TRY(batch_try(preview, &good, fixed));
+        *batch = good ? fixed : 0;
+        return MGB_OK;
+    }
     for (int64_t next = 1; next <= MOST_BATCH;
          next = fails ? fits + (fails - fits) / 2 : fits * 2) {
         bool good;

@@ -75,6 +75,28 @@ enum mgb_status mgb_graph_input(struct mgb_graph *graph, int *tensor, const char
     return MGB_OK;
 }
 
+enum mgb_status mgb_graph_fix_batch(struct mgb_graph *graph, const char *input, int rows)
+{
+    MGB_TRY(mgb_graph_check_open(graph, "batch"));
+    MGB_TRY(mgb_graph_check_name("input", input));
+    if (rows < 1)
+        return mgb_fail(MGB_INVALID, "input '%s': a batch of %d: give at least 1", input, rows);
+    if (graph->batch == 0 && mgb_tower_replaying(graph))
+        return replay_mismatch(graph, "the batch of input", input);
+    if (graph->batch != 0 && graph->batch != rows)
+        return mgb_fail(MGB_INVALID,
+                        "input '%s': a batch of %d rows, but input '%s' of model '%s' has %d; all "
+                        "inputs are cut at the same rows",
+                        input, rows, graph->batch_input, graph->name, graph->batch);
+    if (graph->batch != 0)
+        return MGB_OK;
+    graph->batch_input = mgb_pool_copy(&graph->builder->pool, input);
+    if (!graph->batch_input)
+        return mgb_graph_no_memory(graph);
+    graph->batch = rows;
+    return MGB_OK;
+}
+
 static enum mgb_status declare_check(const struct mgb_graph *graph, const char *what,
                                      const char *name, int tensor, bool head)
 {

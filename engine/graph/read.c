@@ -48,6 +48,13 @@ int mgb_graph_input_at(const struct mgb_graph *graph, int index, const char **na
     return graph->inputs[index].tensor;
 }
 
+int mgb_graph_fixed_batch(const struct mgb_graph *graph, const char **input)
+{
+    if (input)
+        *input = graph->batch_input;
+    return graph->batch;
+}
+
 int mgb_graph_output_count(const struct mgb_graph *graph)
 {
     return graph->output_count;

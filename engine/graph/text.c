@@ -121,6 +121,8 @@ static void declarations_add(struct mgb_text *text, const struct mgb_graph *grap
         type_add(text, &graph->tensors[graph->inputs[i].tensor]);
         mgb_text_add(text, "\n");
     }
+    if (graph->batch > 0)
+        mgb_text_add(text, "batch %d\n", graph->batch);
     for (int i = 0; i < graph->variable_count; i++)
         variable_add(text, &graph->variables[i]);
 }

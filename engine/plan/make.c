@@ -1,4 +1,5 @@
 /* Making a plan: the list of passes, and handing over what they built. */
+#include "engine/base/text.h"
 #include "engine/plan/build.h"
 
 #include <string.h>
@@ -16,6 +17,31 @@ static enum mgb_status no_memory(void)
     return mgb_fail(MGB_NO_MEMORY, "making a step plan: the host's memory is exhausted");
 }
 
+/* A model that is written for so many rows gets them on every tower or is refused, the sizes named. */
+static enum mgb_status fixed_batch_check(const struct mgb_plan_request *request)
+{
+    const char *input;
+    int fixed = mgb_graph_fixed_batch(request->graph, &input), rows = request->rows;
+    int towers = request->placement->tower_count, least = rows / towers, more = rows % towers > 0;
+    char sizes[48], mend[112];
+    if (fixed == 0 || (int64_t)fixed * towers == rows)
+        return MGB_OK;
+    mgb_format(sizes, sizeof sizes, more ? "%d and %d" : "%d each", least + more, least);
+    if (rows < request->placement->global_batch)
+        mgb_format(mend, sizeof mend,
+                   "it is the last batch of the data: give data of a multiple of %lld rows",
+                   (long long)fixed * towers);
+    else if (more || least == 0)
+        mgb_format(mend, sizeof mend, "give batch = %d", fixed);
+    else
+        mgb_format(mend, sizeof mend, "give batch = %d, or declare it for %d", fixed, least);
+    return mgb_fail(MGB_INVALID,
+                    "model '%s': input '%s' is declared for a batch of %d on every GPU, but %d "
+                    "row%s on %d GPU%s are %s; %s",
+                    request->graph->name, input, fixed, rows, rows == 1 ? "" : "s", towers,
+                    towers == 1 ? "" : "s", towers == 1 ? "another size" : sizes, mend);
+}
+
 static enum mgb_status request_check(const struct mgb_plan_request *request)
 {
     const struct mgb_graph *graph = request->graph;
@@ -30,7 +56,7 @@ static enum mgb_status request_check(const struct mgb_plan_request *request)
     if (request->placement->tower_count < 1)
         return mgb_fail(MGB_INVALID, "planning '%s': a placement needs at least one tower",
                         graph->name);
-    return MGB_OK;
+    return fixed_batch_check(request);
 }
 
 /* Room for one element of each vector, so that index 0 always exists. */

@@ -167,6 +167,9 @@ enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver)
         return mgb_fail(MGB_INVALID, "batch = %d and global_batch = %d: give one of them",
                         asked->batch, asked->global_batch);
     int given = global ? asked->global_batch : asked->batch;
+    int fixed = mgb_graph_fixed_batch(resolver->graph, NULL);
+    if (fixed > 0 && !global && !mgb_option_given(asked, MGB_OPTION_BATCH))
+        given = fixed; /* the default of a model that is written for one size */
     const char *name = global ? "global_batch" : "batch";
     if (given < 1)
         return mgb_fail(MGB_INVALID, "%s = %d: give at least 1", name, given);

@@ -72,8 +72,11 @@ local function tensor_check(m, what, value)
   return build, host.number(value)
 end
 
-function builder_type.input(m, name, shape, kind)
+-- m:input(name, shape, "i32", { batch = 32 }): the model is written for batches of 32 on every GPU. The type may be left out.
+function builder_type.input(m, name, shape, kind, options)
   local build = build_of(m)
+  if type(kind) == "table" and options == nil then kind, options = nil, kind end
+  local o = host.read(("m:input: '%s'"):format(tostring(name)), options, { batch = "positive" })
   if build.arguments then -- a layer: its inputs are the tensors it was called on
     build.taken = build.taken + 1
     local tensor = build.arguments[build.taken]
@@ -85,6 +88,7 @@ function builder_type.input(m, name, shape, kind)
       host.fail(("model '%s': input '%s' is %s of %s, called on a tensor %s of %s"):format(build.name, name,
                 kind or "f32", table.concat(shape or {}, "x"), tensor.type, table.concat(tensor.shape, "x")))
     end
+    if o.batch then build.graph:fix_batch(name, o.batch) end
     return tensor
   end
   if kind ~= nil and kind ~= "f32" and kind ~= "i32" then
@@ -94,7 +98,9 @@ function builder_type.input(m, name, shape, kind)
     host.fail(("m:input: '%s': the shape of an example expected, as { 28, 28, 1 } or {}, got %s")
               :format(tostring(name), host.describe(shape)))
   end
-  return host.tensor(build, build.graph:input(name, shape or {}, kind or "f32"))
+  local tensor = host.tensor(build, build.graph:input(name, shape or {}, kind or "f32"))
+  if o.batch then build.graph:fix_batch(name, o.batch) end
+  return tensor
 end
 
 function builder_type.output(m, name, tensor)

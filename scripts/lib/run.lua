@@ -85,7 +85,8 @@ host.value_readers = { warmup = warmup_read, seed = seed_read, target_noise = no
 
 -- Steps of so many epochs.
 local function epoch_steps(s, placement, epochs)
-  local batch = placement:get("global_batch") or (placement:get("batch") or 32) * placement:towers()
+  local batch = placement:get("global_batch") or
+                (placement:get("batch") or s.graph:fixed_batch() or 32) * placement:towers()
   return epochs * ((s.rows + batch - 1) // batch)
 end
 

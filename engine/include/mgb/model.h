@@ -82,6 +82,9 @@ enum mgb_status mgb_graph_end_tower(struct mgb_graph *graph);
 
 enum mgb_status mgb_graph_input(struct mgb_graph *graph, int *tensor, const char *name,
                                 const struct mgb_shape *shape, enum mgb_type type);
+/* The model is written for batches of `rows` rows and no others: every tower gets so many, or planning refuses. `input` is
+ * the name of the input that says so. Inputs that say so agree. */
+enum mgb_status mgb_graph_fix_batch(struct mgb_graph *graph, const char *input, int rows);
 enum mgb_status mgb_graph_variable(struct mgb_graph *graph, int *variable, const char *name,
                                    const struct mgb_shape *shape, const struct mgb_init *init);
 /* The tensor that reads a variable (made once a variable, or once a tower). */
@@ -108,6 +111,8 @@ int mgb_graph_input_at(const struct mgb_graph *graph, int index,
 /* Classes of an i32 input: the width of the logits that a loss or metric compares it with, or the vocabulary of the embedding
  * that looks it up; 0 when none does. */
 int64_t mgb_graph_input_classes(const struct mgb_graph *graph, int index);
+/* Rows of every tower that the model is written for, and the input that says so; 0: any number. */
+int mgb_graph_fixed_batch(const struct mgb_graph *graph, const char **input);
 /* Name of the embedding that looks an input up; NULL when none does. */
 const char *mgb_graph_input_lookup(const struct mgb_graph *graph, int index);
 int mgb_graph_output_count(const struct mgb_graph *graph);

@@ -2,9 +2,9 @@
 local S = require "scenario"
 
 -- Words of one number, a state of 6 numbers, a class. `batch` and the like make mistakes.
-local function tagger(name, layer, change)
+local function tagger(name, layer, change, batch)
   return nn.model(name, function(m)
-    local words, h, c = m:input("words", { 7 }, "i32"), m:input("h", { 6 }), m:input("c", { 6 })
+    local words, h, c = m:input("words", { 7 }, "i32", { batch = batch }), m:input("h", { 6 }), m:input("c", { 6 })
     local label = m:input("label", {}, "i32")
     local x, mask = nn.embedding{ vocabulary = 11, units = 5, mask_zero = true }(words)
     local y = layer(x, mask, h, c)
@@ -61,6 +61,21 @@ S.rows{
       mgb.run{ model = tagger("row15", nn.lstm{ units = 6, name = "enc", stateful = true, batch = 512 }), gpus = 2,
                global_batch = 512, steps = 1 }
     end, "nn.lstm 'enc'", "stateful", "a batch of 512 is 256 and 256 rows on 2 GPUs", "layer(x, nil, h, c)")
+  end },
+  { "15", "an input for batches of 512: refused where towers would get 256, trained where each gets 512, before anything runs", function()
+    local function fixed(batch) return tagger("row15", lstm(), nil, batch) end
+    local base = { model = fixed(512), gpus = 2, steps = 1, warmup = 0 }
+    S.fails(function() mgb.run(S.with(base, { global_batch = 512 })) end, "input 'words'", "batch of 512",
+            "512 rows on 2 GPUs are 256 each", "declare it for 256")
+    S.fails(function() mgb.run(S.with(base, { model = fixed(4), data = data(10) })) end, "2 rows on 2 GPUs are 1 each",
+            "last batch of the data", "a multiple of 8 rows")
+    S.equal(mgb.run(base).placement.effective.global_batch, 1024, "the global batch nobody gave")
+    local s <close> = mgb.session{ model = fixed(4), gpus = 1, data = data(8) }
+    S.fails(function() s:set{ batch = 3 } end, "3 rows on 1 GPU are another size")
+    s:set{ gpus = 2 }
+    S.equal(S.split(s), "4 4", "rows of each tower")
+    S.fails(function() s:evaluate(data(9)) end, "1 row on 2 GPUs are 1 and 0")
+    s:step(1)
   end },
   { "17", "a layer that has the batch in its shape: the error names the layer, what it wants and what it gets", function()
     S.fails(function()

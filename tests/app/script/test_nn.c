@@ -195,6 +195,14 @@ static void wrong_calls_of_layers_are_named(void **state)
           "a tensor has no field 'size': there are shape and type");
     fails(MODEL("m:outputs('x', x)") "model:summary()",
           "the model builder has no 'outputs' (did you mean 'output'?)");
+    fails(MODEL("m:input('z', { 4 }, { batch = 0 })") "model:summary()",
+          "m:input: 'z': batch: positive integer expected, got 0");
+    fails(MODEL("m:input('z', { 4 }, 'i32', { rows = 4 })") "model:summary()",
+          "m:input: 'z': unknown option 'rows'");
+    fails(MODEL("m:input('z', { 4 }, { batch = 4 }) nn.model('inner', function(m) m:input('a', { "
+                "10 }, { batch = 8 }) end)(x)") "model:summary()",
+          "input 'a': a batch of 8 rows, but input 'z' of model 'm' has 4; all inputs are cut at "
+          "the same rows");
     fails(MODEL("m.output('x', x)") "model:summary()", "write m:input(...), with a colon");
     fails(MODEL("seen = x") "model:summary() nn.relu(seen)",
           "nn.relu: this belongs inside of the function of nn.model");
