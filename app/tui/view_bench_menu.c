@@ -9,16 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "name=value", and what says the same in other words is taken back: both would contradict each other. */
+/* "name=value", and what says the same in other words is taken back: both would contradict each other. A value that does
+ * not fit becomes one that is refused, rather than another one. */
 static void pair_write(char *out, size_t size, const struct mgb_option *option, const char *value,
                        bool clears)
 {
     enum mgb_option_id twin = mgb_toggle_twin(option->id);
+    int length;
     if (clears && twin < MGB_OPTION_COUNT)
-        snprintf(out, size, "%s=%s %s=nil", option->name, value,
-                 mgb_placement_options()[twin].name);
+        length = snprintf(out, size, "%s=%s %s=nil", option->name, value,
+                          mgb_placement_options()[twin].name);
     else
-        snprintf(out, size, "%s=%s", option->name, value);
+        length = snprintf(out, size, "%s=%s", option->name, value);
+    if (length < 0 || (size_t)length >= size)
+        snprintf(out, size, "%s=(too long)", option->name);
 }
 
 static bool is_given(const struct mgb_facts *facts, enum mgb_option_id option)

@@ -19,7 +19,7 @@ static void text_shorten(char *out, size_t size, const char *text, enum mgb_opti
         text = "on";
     else if (truth && strcmp(text, "false") == 0)
         text = "off";
-    snprintf(out, size, "%s", *text == '/' ? text + 1 : text);
+    snprintf(out, size, "%.*s", (int)size - 1, *text == '/' ? text + 1 : text);
 }
 
 /* The option whose text tells what another one came to. */
