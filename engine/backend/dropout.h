@@ -8,21 +8,20 @@
 #include "engine/base/random.h"
 
 /* The upper half of the counter; layers below 2^24, steps below 2^40. */
-static inline uint64_t mgb_dropout_high(int64_t step, int key)
+MGB_ANYWHERE uint64_t mgb_dropout_high(int64_t step, int key)
 {
     return (uint64_t)key << 40 ^ (uint64_t)step;
 }
 
 /* Kept when the upper 24 bits of a random word are at least this: the rate in units of 2^-24, rounded up. */
-static inline uint32_t mgb_dropout_threshold(float rate)
+MGB_ANYWHERE uint32_t mgb_dropout_threshold(float rate)
 {
     float scaled = rate * 16777216.0f; /* exact: a power of two */
     uint32_t whole = (uint32_t)scaled;
     return whole + ((float)whole < scaled);
 }
 
-static inline int mgb_dropout_keeps(uint64_t seed, uint64_t high, uint64_t index,
-                                    uint32_t threshold)
+MGB_ANYWHERE int mgb_dropout_keeps(uint64_t seed, uint64_t high, uint64_t index, uint32_t threshold)
 {
     struct mgb_random4 random = mgb_random_at(seed, index / 4, high);
     return random.v[index % 4] >> 8 >= threshold;

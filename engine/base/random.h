@@ -5,12 +5,18 @@
 
 #include <stdint.h>
 
+#ifdef __CUDACC__
+#define MGB_ANYWHERE static inline __host__ __device__
+#else
+#define MGB_ANYWHERE static inline
+#endif
+
 struct mgb_random4 {
     uint32_t v[4];
 };
 
-static inline struct mgb_random4 mgb_random_at(uint64_t key, uint64_t counter_low,
-                                               uint64_t counter_high)
+MGB_ANYWHERE struct mgb_random4 mgb_random_at(uint64_t key, uint64_t counter_low,
+                                              uint64_t counter_high)
 {
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     uint32_t c0 = (uint32_t)counter_low, c1 = (uint32_t)(counter_low >> 32);
@@ -25,17 +31,18 @@ static inline struct mgb_random4 mgb_random_at(uint64_t key, uint64_t counter_lo
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return (struct mgb_random4){{c0, c1, c2, c3}};
+    struct mgb_random4 random = {{c0, c1, c2, c3}};
+    return random;
 }
 
 /* Uniform in [0, 1) with 24 bits, exact in f32. */
-static inline float mgb_random_unit(uint32_t bits)
+MGB_ANYWHERE float mgb_random_unit(uint32_t bits)
 {
     return (float)(bits >> 8) * (1.0f / 16777216.0f);
 }
 
 /* Uniform integer in [0, n), n >= 1, by multiply-shift. */
-static inline uint32_t mgb_random_below(uint32_t bits, uint32_t n)
+MGB_ANYWHERE uint32_t mgb_random_below(uint32_t bits, uint32_t n)
 {
     return (uint32_t)(((uint64_t)bits * n) >> 32);
 }
