@@ -16,10 +16,18 @@
 
 /* In pinned memory. A kernel that meets wrong data notes it; updates then leave the weights alone. */
 struct mgb_cuda_fault {
-    int code; /* an enum mgb_cuda_fault_code; who claims it fills in the rest */
-    int label;
+    int code;  /* an enum mgb_cuda_fault_code; who claims it fills in the rest */
+    int label; /* or the number of a row of a table */
     int64_t row, classes;
+    int64_t position; /* of a number in its row */
+    const char
+        *name; /* of the operator that met a number; the host's address, as the launch had it */
 };
-enum mgb_cuda_fault_code { MGB_CUDA_FAULT_NONE, MGB_CUDA_FAULT_LABEL, MGB_CUDA_FAULT_CPU };
+enum mgb_cuda_fault_code {
+    MGB_CUDA_FAULT_NONE,
+    MGB_CUDA_FAULT_LABEL,
+    MGB_CUDA_FAULT_NUMBER,
+    MGB_CUDA_FAULT_CPU
+};
 
 #endif

@@ -137,6 +137,16 @@ static enum mgb_status queue_await(struct mgb_queue *queue, struct mgb_deadline 
     }
 }
 
+static enum mgb_status number_fail(const struct mgb_cuda_fault *fault)
+{
+    return mgb_fail(MGB_INVALID,
+                    "'%s': number %d of row %lld, position %lld, is not in its vocabulary of %lld, "
+                    "0 to %lld; check the data or set vocabulary",
+                    fault->name ? fault->name : "?", fault->label, (long long)fault->row,
+                    (long long)fault->position, (long long)fault->classes,
+                    (long long)fault->classes - 1);
+}
+
 /* What kernels and CPU jobs found wrong; the next step starts clean. */
 static enum mgb_status fault_take(struct mgb_cuda *cuda)
 {
@@ -148,6 +158,8 @@ static enum mgb_status fault_take(struct mgb_cuda *cuda)
         return mgb_fail(MGB_INVALID,
                         "label %d of row %lld is not a class number from 0 to %lld; check the data",
                         fault.label, (long long)fault.row, (long long)fault.classes - 1);
+    if (status == MGB_OK && fault.code == MGB_CUDA_FAULT_NUMBER)
+        return number_fail(&fault);
     return status;
 }
 
