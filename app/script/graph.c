@@ -124,9 +124,9 @@ static int batch_fixed(lua_State *L)
 /* variable(name, shape, init, value) -> variable */
 static int graph_variable(lua_State *L)
 {
-    static const char *const kinds[] = {"glorot_uniform", "he_normal",   "normal",
-                                        "zeros",          "ones",        "constant",
-                                        "uniform",        "unit_forget", NULL};
+    static const char *const kinds[] = {"glorot_uniform", "he_normal", "normal",  "zeros",
+                                        "ones",           "constant",  "uniform", "unit_forget",
+                                        "orthogonal",     NULL};
     struct mgb_shape shape;
     struct mgb_init init = {.kind = (enum mgb_init_kind)luaL_checkoption(L, 4, NULL, kinds),
                             .value = (float)luaL_optnumber(L, 5, 0)};

@@ -1,5 +1,5 @@
-/* Initial values. Element i of a variable is a function of (seed, full name, i) alone, so that
- * values depend neither on the order of making nor on where the variable lives.
+/* Initial values. Element i of a variable is a function of (seed, full name, i) alone, of an orthogonal one also of its
+ * shape, so that values depend neither on the order of making nor on where the variable lives.
  *
  * glorot_uniform: uniform in +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010). he_normal:
  * normal with standard deviation sqrt(2 / fan_in) (He et al. 2015), not truncated, unlike Keras. unit_forget: Jozefowicz,
@@ -7,6 +7,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/random.h"
 #include "engine/graph/graph.h"
+#include "engine/graph/orthogonal.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,16 @@ static void fill_normal(float *out, int64_t count, uint64_t key, double deviatio
     }
 }
 
+/* Rows are all axes but the last, as Keras flattens them. */
+static void fill_orthogonal(float *out, const struct mgb_variable *v, uint64_t key)
+{
+    int64_t width = v->info.shape.dim[v->info.shape.rank - 1];
+    fill_normal(out, v->info.count, key, 1);
+    mgb_orthogonalise(out, v->info.count / width, width);
+    for (int64_t i = 0; i < v->info.count; i++)
+        out[i] *= v->init.value;
+}
+
 void mgb_variable_initial(float *out, const struct mgb_graph *graph, int variable, uint64_t seed)
 {
     const struct mgb_variable *v = &graph->variables[variable];
@@ -69,6 +80,9 @@ void mgb_variable_initial(float *out, const struct mgb_graph *graph, int variabl
     case MGB_UNIT_FORGET:
         fill_constant(out, v->info.count, 0.0f);
         fill_constant(out + v->info.count / 4, v->info.count / 4, 1.0f);
+        break;
+    case MGB_ORTHOGONAL:
+        fill_orthogonal(out, v, key);
         break;
     }
 }

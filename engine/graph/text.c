@@ -59,6 +59,9 @@ static void init_add(struct mgb_text *text, const struct mgb_init *init)
     case MGB_UNIT_FORGET:
         mgb_text_add(text, " unit_forget");
         break;
+    case MGB_ORTHOGONAL:
+        mgb_text_add(text, " orthogonal(%.9g)", (double)init->value);
+        break;
     }
 }
 

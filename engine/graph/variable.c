@@ -24,8 +24,10 @@ static void init_fill_fans(struct mgb_init *init, const struct mgb_shape *shape)
         init->fan_out = field * out;
 }
 
-static enum mgb_status init_check(const char *name, const struct mgb_init *init)
+static enum mgb_status init_check(const char *name, const struct mgb_init *init,
+                                  const struct mgb_shape *shape)
 {
+    char text[96];
     switch (init->kind) {
     case MGB_GLOROT_UNIFORM:
     case MGB_HE_NORMAL:
@@ -47,6 +49,15 @@ static enum mgb_status init_check(const char *name, const struct mgb_init *init)
         if (!isfinite(init->value))
             return mgb_fail(MGB_INVALID, "variable '%s': the constant %g is not finite", name,
                             (double)init->value);
+        return MGB_OK;
+    case MGB_ORTHOGONAL:
+        if (shape->rank < 2)
+            return mgb_fail(MGB_INVALID,
+                            "variable '%s': orthogonal needs two axes or more, its shape is %s",
+                            name, mgb_shape_format(text, sizeof text, shape));
+        if (!isfinite(init->value))
+            return mgb_fail(MGB_INVALID, "variable '%s': an orthogonal gain of %g is not finite",
+                            name, (double)init->value);
         return MGB_OK;
     }
     return mgb_fail(MGB_INVALID, "variable '%s': no initialiser has number %d", name,
@@ -79,7 +90,7 @@ enum mgb_status mgb_graph_variable(struct mgb_graph *graph, int *variable, const
     MGB_TRY(mgb_graph_check_open(graph, "variable"));
     MGB_TRY(mgb_graph_check_name("variable", name));
     MGB_TRY(mgb_graph_check_shape("variable", name, shape));
-    MGB_TRY(init_check(name, init));
+    MGB_TRY(init_check(name, init, shape));
     MGB_TRY(mgb_share_find(graph, variable, name, shape));
     if (*variable >= 0)
         return MGB_OK;

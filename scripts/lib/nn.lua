@@ -6,7 +6,8 @@ local _, nn, host = ...
 -- What operators apply by themselves; gelu is a node behind them.
 local activations = { table.unpack(host.activations) }
 activations[#activations + 1] = "gelu"
-local initialisers = { "glorot_uniform", "he_normal", "normal", "uniform", "zeros", "ones", "constant" }
+local initialisers = { "glorot_uniform", "he_normal", "normal", "uniform", "orthogonal", "zeros", "ones", "constant" }
+local init_defaults = { normal = 0.05, uniform = 0.05, orthogonal = 1 } -- of those whose value may be left out
 
 -- The models that are being built, innermost last (a model may be used as a layer of another).
 local building = {}
@@ -167,10 +168,14 @@ local function initialiser_read(what, key, given, fallback)
     host.fail(("%s: %s: a %s from 0 up expected, as { \"%s\", 0.05 }, got %s"):format(what, key,
               list[1] == "normal" and "deviation" or "limit", list[1], list_text(given)))
   end
-  if list[3] ~= nil or list[2] ~= nil and list[1] ~= "constant" and not deviation then
+  local gain = list[1] == "orthogonal" and list[2] ~= nil
+  if gain and not is_finite(list[2]) then
+    host.fail(("%s: %s: a gain expected, as { \"orthogonal\", 1.4 }, got %s"):format(what, key, list_text(given)))
+  end
+  if list[3] ~= nil or list[2] ~= nil and list[1] ~= "constant" and not deviation and not gain then
     host.fail(("%s: %s: %s takes no such value: %s"):format(what, key, list[1], list_text(given)))
   end
-  if (list[1] == "normal" or list[1] == "uniform") and list[2] == nil then return { list[1], 0.05 } end
+  if list[2] == nil then return { list[1], init_defaults[list[1]] } end
   return { list[1], list[2] }
 end
 

@@ -39,12 +39,13 @@ enum mgb_init_kind {
     MGB_ZEROS,
     MGB_ONES,
     MGB_CONSTANT,
-    MGB_UNIFORM,    /* in +-value */
-    MGB_UNIT_FORGET /* bias of an lstm: 1 in its second quarter (the forget gate), else 0 */
+    MGB_UNIFORM,     /* in +-value */
+    MGB_UNIT_FORGET, /* bias of an lstm: 1 in its second quarter (the forget gate), else 0 */
+    MGB_ORTHOGONAL   /* value times a matrix of orthonormal columns, or rows; two axes or more */
 };
 struct mgb_init {
     enum mgb_init_kind kind;
-    float value;             /* constant; standard deviation of normal; limit of uniform */
+    float value; /* constant; standard deviation of normal; limit of uniform; gain of orthogonal */
     int64_t fan_in, fan_out; /* of glorot and he */
 };
 

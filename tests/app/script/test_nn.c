@@ -160,10 +160,21 @@ static void wrong_options_of_layers_are_named(void **state)
           "nn.dense: activation: \"linear\", \"relu\", \"tanh\", \"sigmoid\", \"relu6\" or "
           "\"gelu\" expected, got \"rely\" (did you mean \"relu\"?)");
     fails("nn.dense{ units = 3, kernel_init = 'he' }",
-          "nn.dense: kernel_init: one of glorot_uniform, he_normal, normal, uniform, zeros, ones, "
+          "nn.dense: kernel_init: one of glorot_uniform, he_normal, normal, uniform, orthogonal, "
+          "zeros, ones, "
           "constant "
           "expected (or { \"normal\", 0.05 }, "
           "{ \"constant\", 1 }), got \"he\"");
+    fails(
+        "nn.dense{ units = 3, kernel_init = { 'orthogonal', 'big' } }",
+        "nn.dense: kernel_init: a gain expected, as { \"orthogonal\", 1.4 }, got { \"orthogonal\", "
+        "\"big\" }");
+    passes(MODEL("y = nn.dense{ units = 4, kernel_init = 'orthogonal' }(x) nn.dense{ units = 4, "
+                 "kernel_init = { 'orthogonal', 1.5 } }(y)") "local t = model:summary().text\n"
+                                                             "assert(t:find('kernel 10x4 "
+                                                             "orthogonal(1)', 1, true) and "
+                                                             "t:find('4x4 orthogonal(1.5)', 1, "
+                                                             "true), t)");
     fails("nn.dense{ units = 3, kernel_init = 'constant' }",
           "nn.dense: kernel_init: constant needs its value: { \"constant\", 0.1 }");
     fails("nn.conv2d{ filters = 3, kernel = { 3 } }",

@@ -4,6 +4,7 @@
 #include "tests/support/random_model.h"
 
 #include "engine/base/memory.h"
+#include "engine/base/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +78,88 @@ static void constants_fill(void **state)
     }
 }
 
+/* The variable alone, of any shape, filled. */
+static struct mgb_graph *filled(float *out, const struct mgb_shape *shape, struct mgb_init init,
+                                uint64_t seed)
+{
+    struct mgb_graph *graph = model_make("m");
+    int variable;
+    assert_ok(mgb_graph_variable(graph, &variable, "v", shape, &init));
+    int x = model_input(graph, "x", SHAPE(1, 4)), label = model_label(graph, "label");
+    model_classify(graph, model_dense(graph, "logits", x, 3, MGB_LINEAR), label);
+    mgb_variable_initial(out, graph, variable, seed);
+    return graph;
+}
+
+/* Element (i, j) of left^T right, or of left right^T, for matrices of so many columns. */
+static double product_at(const float *left, const float *right, int64_t rows, int64_t width,
+                         bool tall, int64_t i, int64_t j)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < (tall ? rows : width); k++)
+        sum += tall ? (double)left[k * width + i] * (double)right[k * width + j]
+                    : (double)left[i * width + k] * (double)right[j * width + k];
+    return sum;
+}
+
+/* Q of shape rows x width: orthonormal, times the gain, and the R that it leaves of the normal matrix it was made of has
+ * nothing on one side of its diagonal and positive numbers on it: that fixes Q. */
+static void orthogonal_check(const struct mgb_shape *shape, uint64_t seed, float gain)
+{
+    int64_t width = shape->dim[shape->rank - 1], rows = 1;
+    for (int i = 0; i + 1 < shape->rank; i++)
+        rows *= shape->dim[i];
+    bool tall = rows >= width;
+    int64_t few = tall ? width : rows, many = tall ? rows : width;
+    mgb_graph_free(filled(values, shape, (struct mgb_init){MGB_ORTHOGONAL, gain, 0, 0}, seed));
+    mgb_graph_free(filled(others, shape, (struct mgb_init){MGB_NORMAL, 1, 0, 0}, seed));
+    for (int64_t i = 0; i < few; i++) {
+        for (int64_t j = 0; j < few; j++) {
+            double square =
+                product_at(values, values, rows, width, tall, i, j) / ((double)gain * gain);
+            assert_true(fabs(square - (i == j)) < 1e-5);
+            double r = product_at(values, others, rows, width, tall, i, j) / (double)gain;
+            assert_true(j >= i || fabs(r) < 1e-4 * sqrt((double)many));
+            assert_true(j != i || r > 0);
+        }
+    }
+}
+
+static void orthogonal_is_the_signed_q_of_a_normal_matrix(void **state)
+{
+    (void)state;
+    static const struct mgb_shape shapes[] = {
+        {2, {1, 1}},   {2, {60, 20}},     {2, {20, 60}},   {2, {64, 64}},  {2, {8, 300}},
+        {2, {300, 8}}, {4, {3, 3, 4, 8}}, {3, {2, 2, 40}}, {2, {33, 132}}, {2, {140, 139}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        orthogonal_check(&shapes[i], 3 + i, 1);
+    for (uint64_t draw = 0; draw < 40; draw++) {
+        struct mgb_random4 r = mgb_random_at(5, draw, 0);
+        const struct mgb_shape shape = {
+            2, {1 + mgb_random_below(r.v[0], 40), 1 + mgb_random_below(r.v[1], 40)}};
+        orthogonal_check(&shape, draw, draw % 2 ? 1.5f : -0.5f);
+    }
+}
+
+static void orthogonal_depends_on_the_seed_and_needs_two_axes(void **state)
+{
+    (void)state;
+    struct mgb_init init = {.kind = MGB_ORTHOGONAL, .value = 1};
+    struct mgb_graph *graph = filled(values, SHAPE(2, 30, 10), init, 1);
+    int variable;
+    mgb_variable_initial(others, graph, 0, 1);
+    assert_memory_equal(values, others, 300 * sizeof *values);
+    mgb_variable_initial(others, graph, 0, 2);
+    assert_memory_not_equal(values, others, 300 * sizeof *values);
+    mgb_graph_free(graph);
+    graph = model_make("m");
+    assert_status(mgb_graph_variable(graph, &variable, "b", SHAPE(1, 8), &init), MGB_INVALID);
+    assert_message("variable 'b': orthogonal needs two axes or more, its shape is 8");
+    init.value = INFINITY;
+    assert_status(mgb_graph_variable(graph, &variable, "w", SHAPE(2, 8, 8), &init), MGB_INVALID);
+    mgb_graph_free(graph);
+}
+
 static void values_depend_on_seed_and_name_only(void **state)
 {
     (void)state;
@@ -133,6 +216,8 @@ int main(void)
         cmocka_unit_test(glorot_uniform_fills_its_interval),
         cmocka_unit_test(he_normal_is_not_truncated),
         cmocka_unit_test(constants_fill),
+        cmocka_unit_test(orthogonal_is_the_signed_q_of_a_normal_matrix),
+        cmocka_unit_test(orthogonal_depends_on_the_seed_and_needs_two_axes),
         cmocka_unit_test(values_depend_on_seed_and_name_only),
         cmocka_unit_test(fans_of_a_convolution_count_its_window),
         cmocka_unit_test(a_heap_that_runs_out_is_reported),
