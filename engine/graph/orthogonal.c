@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#define LANES 8 /* columns at a time */
-#define PANEL                                                                                      \
-    24 /* columns that are taken off the others together; the last panels have up to LANES - 1 more */
+/* Columns at a time; and how many are taken off them together, but for the last panel, which has up to LANES - 1 more. */
+#define LANES 8
+#define PANEL 24
 
 struct matrix {
     float *at;
