@@ -2,8 +2,10 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/io/match.h"
+#include "engine/io/replace.h"
 #include "engine/io/state.h"
 #include <string.h>
+#include <unistd.h>
 
 struct loading {
     const struct mgb_graph *graph;
@@ -63,6 +65,30 @@ static enum mgb_status state_misfit(struct loading *l, struct mgb_checkpoint_loa
     return MGB_OK;
 }
 
+/* Whoever was killed between the two renamings of a save left the optimizer's file under another name; see replace.h. */
+static bool next_open(struct loading *l, const char *path, uint64_t weights)
+{
+    struct mgb_checkpoint_state stored;
+    struct mgb_tensor_file file;
+    struct mgb_text name = {0};
+    uint64_t expected;
+    char *next;
+    mgb_text_add(&name, "%s" MGB_REPLACE_NEXT, path);
+    if (mgb_text_take(&next, &name) != MGB_OK)
+        return false;
+    bool opened = access(next, F_OK) == 0 && mgb_tensor_file_open(&file, next) == MGB_OK;
+    mgb_release(next);
+    if (!opened)
+        return false;
+    if (mgb_state_read(&stored, &expected, &file) != MGB_OK || expected != weights) {
+        mgb_tensor_file_close(&file);
+        return false;
+    }
+    mgb_tensor_file_close(&l->slots);
+    l->slots = file;
+    return true;
+}
+
 static enum mgb_status state_match(struct loading *l, struct mgb_checkpoint_loaded *out)
 {
     uint64_t expected, digest;
@@ -70,6 +96,8 @@ static enum mgb_status state_match(struct loading *l, struct mgb_checkpoint_load
     if (status != MGB_OK)
         return mgb_fail_in(status, "checkpoint '%s'", l->slots.path);
     MGB_TRY(weights_digest(l, &digest));
+    if (digest != expected && next_open(l, l->slots.path, digest))
+        return state_match(l, out);
     if (digest != expected)
         return mgb_fail(MGB_INVALID,
                         "'%s' is the state of other weights than '%s' has: one of them was "
@@ -91,6 +119,9 @@ static enum mgb_status state_open(struct loading *l, struct mgb_checkpoint_loade
     if (!path)
         return mgb_fail(MGB_NO_MEMORY, "no memory to load '%s'", l->weights.path);
     enum mgb_status status = mgb_tensor_file_open(&l->slots, path);
+    uint64_t digest;
+    if (status == MGB_MISSING && weights_digest(l, &digest) == MGB_OK && next_open(l, path, digest))
+        status = MGB_OK;
     if (status == MGB_MISSING && l->options->use == MGB_CHECKPOINT_FITTING) {
         mgb_format(out->remark, sizeof out->remark, "the optimizer starts anew: there is no '%s'",
                    path);

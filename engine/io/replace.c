@@ -3,12 +3,14 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +94,55 @@ enum mgb_status mgb_replace_check(const char *path)
     return MGB_OK;
 }
 
+/* "w.safetensors.812.0.tmp" beside "w.safetensors": the name of one that is being written, or was. */
+static bool name_is_beside(const char *name, const char *base)
+{
+    size_t length = strlen(base), digits;
+    if (strncmp(name, base, length) != 0)
+        return false;
+    name += length;
+    for (int i = 0; i < 2; i++, name += 1 + digits)
+        if (*name != '.' || !(digits = strspn(name + 1, "0123456789")))
+            return false;
+    return strcmp(name, ".tmp") == 0;
+}
+
+/* Who writes a file holds its lock, so one that can be locked was left behind by somebody who was killed. Where files
+ * cannot be locked at all nothing is removed. */
+static void left_remove(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(folder, name, 0);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void left_remove_all(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = mgb_alloc(strlen(path) + 2);
+    if (!folder)
+        return;
+    folder_write(folder, path);
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (name_is_beside(entry->d_name, slash ? slash + 1 : path))
+            left_remove(dirfd(dir), entry->d_name);
+    if (dir)
+        closedir(dir);
+    mgb_release(folder);
+}
+
+/* Whoever removes what was left behind may have had the file before it was locked. */
+static bool beside_lock(int fd)
+{
+    struct stat info;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return errno != EWOULDBLOCK;
+    return fstat(fd, &info) == 0 && info.st_nlink > 0;
+}
+
 /* A name that nothing has, in the same folder; the file gets the mode of the one that it is to replace. */
 static int beside_make(struct mgb_replace *file)
 {
@@ -108,6 +159,10 @@ static int beside_make(struct mgb_replace *file)
         fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
+        if (fd >= 0 && !beside_lock(fd)) {
+            close(fd);
+            fd = -1;
+        }
     }
     if (fd >= 0 && stat(file->path, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)
         return fd; /* somebody else's file: it keeps the usual mode */
@@ -118,6 +173,7 @@ enum mgb_status mgb_replace_open(struct mgb_replace *out, const char *path, int6
 {
     *out = (struct mgb_replace){.fd = -1};
     MGB_TRY(place_find(&out->path, path));
+    left_remove_all(out->path);
     out->fd = beside_make(out);
     if (out->fd < 0) {
         enum mgb_status status = errno_fail(path, "written");
@@ -180,17 +236,50 @@ static void replace_done(struct mgb_replace *file)
     *file = (struct mgb_replace){.fd = -1};
 }
 
+static enum mgb_status file_move(struct mgb_replace *file, const char *path)
+{
+    if (rename(file->beside, path) != 0)
+        return errno_fail(file->path, "replaced");
+    folder_sync(path);
+    return MGB_OK;
+}
+
 enum mgb_status mgb_replace_commit(struct mgb_replace *file)
 {
-    bool closed = close(file->fd) == 0;
-    if (!closed || rename(file->beside, file->path) != 0) {
-        enum mgb_status status = errno_fail(file->path, "replaced");
+    enum mgb_status status = file_move(file, file->path);
+    if (status != MGB_OK)
         unlink(file->beside);
-        replace_done(file);
+    close(file->fd);
+    replace_done(file);
+    return status;
+}
+
+enum mgb_status mgb_replace_commit_pair(struct mgb_replace *first, struct mgb_replace *second)
+{
+    size_t size = strlen(second->path) + sizeof MGB_REPLACE_NEXT;
+    char *next = mgb_alloc(size);
+    enum mgb_status status =
+        next ? MGB_OK : mgb_fail(MGB_NO_MEMORY, "no memory to write '%s'", second->path);
+    if (status == MGB_OK) {
+        mgb_format(next, size, "%s" MGB_REPLACE_NEXT, second->path);
+        status = file_move(second, next);
+    }
+    if (status != MGB_OK) {
+        mgb_release(next);
+        mgb_replace_abandon(first);
+        mgb_replace_abandon(second);
         return status;
     }
-    folder_sync(file->path);
-    replace_done(file);
+    mgb_release(second->beside);
+    second->beside = next;
+    status = mgb_replace_commit(first);
+    if (status != MGB_OK) {
+        mgb_replace_abandon(second);
+        return status;
+    }
+    (void)file_move(second, second->path); /* a pair either way */
+    close(second->fd);
+    replace_done(second);
     return MGB_OK;
 }
 
@@ -198,7 +287,7 @@ void mgb_replace_abandon(struct mgb_replace *file)
 {
     if (file->fd < 0)
         return;
-    close(file->fd);
     unlink(file->beside);
+    close(file->fd);
     replace_done(file);
 }

@@ -75,8 +75,7 @@ static enum mgb_status files_write(struct saving *s, const char *path,
     mgb_state_write(&s->slots, state, digest);
     slots_list(&s->slots, graph, state, values);
     MGB_TRY(file_write(&s->slots_file, s->state_path, &s->slots, values, s->scratch, &unused));
-    MGB_TRY(mgb_replace_commit(&s->slots_file));
-    return mgb_replace_commit(&s->weights_file);
+    return mgb_replace_commit_pair(&s->weights_file, &s->slots_file);
 }
 
 enum mgb_status mgb_checkpoint_save(const char *path, const struct mgb_graph *graph,

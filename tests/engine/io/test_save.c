@@ -1,12 +1,16 @@
 /* Saving as a whole or not at all: whatever goes wrong, the old files are as they were and nothing is left beside them. */
 #include "engine/base/memory.h"
+#include "engine/io/replace.h"
 #include "tests/engine/io/rig.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct kept { /* the two files of "w" */
@@ -132,6 +136,86 @@ static void exhausted_memory_leaves_the_old_files(void **state)
     io_model_done(&b);
 }
 
+/* Killed at any moment: the files of before or after each renaming, as a killed process leaves them. */
+static void whoever_is_killed_between_two_renamings_leaves_a_pair(void **state)
+{
+    struct io_model a = mlp(1), b = mlp(2), c = mlp(3);
+    const struct mgb_checkpoint_options all = {.use = MGB_CHECKPOINT_ALL};
+    (void)state;
+    assert_ok(io_save(&b, io_path("new")));
+    assert_ok(io_save(&a, io_path("w")));
+    assert_int_equal(
+        rename(io_path("new.optimizer.safetensors"), io_path("w.optimizer.safetensors.next")), 0);
+    assert_ok(io_load(&c, io_path("w"), &all, NULL)); /* only the state is renamed: the old pair */
+    io_assert_equal(&c, &a, true);
+    assert_int_equal(rename(io_path("new"), io_path("w")), 0);
+    assert_ok(io_load(&c, io_path("w"), &all, NULL)); /* the weights too: the new pair */
+    io_assert_equal(&c, &b, true);
+    assert_int_equal(unlink(io_path("w.optimizer.safetensors")), 0);
+    assert_ok(
+        io_load(&a, io_path("w"), &all, NULL)); /* the same, the first time that it was saved */
+    io_assert_equal(&a, &b, true);
+    assert_ok(io_save(&c, io_path("w"))); /* and the next save is as any other */
+    assert_int_equal(io_count(), 2);
+    io_model_done(&a);
+    io_model_done(&b);
+    io_model_done(&c);
+}
+
+static void
+the_optimizer_s_file_is_there_before_the_weights_and_gets_its_name_after_them(void **state)
+{
+    static const char *const expected[] = {"w.optimizer.safetensors.next", "w",
+                                           "w.optimizer.safetensors"};
+    _Alignas(struct inotify_event) char events[4096];
+    struct io_model a = mlp(1);
+    (void)state;
+    int watch = inotify_init1(IN_CLOEXEC), seen = 0;
+    assert_true(watch >= 0 && inotify_add_watch(watch, io_folder, IN_MOVED_TO) >= 0);
+    assert_ok(io_save(&a, io_path("w")));
+    ssize_t size = read(watch, events, sizeof events);
+    for (ssize_t at = 0; at < size; seen++) {
+        const struct inotify_event *event = (const void *)(events + at);
+        assert_true(seen < 3);
+        assert_string_equal(event->name, expected[seen]);
+        at += (ssize_t)(sizeof *event + event->len);
+    }
+    assert_int_equal(seen, 3);
+    close(watch);
+    io_model_done(&a);
+}
+
+/* Forked and killed while it writes; and one that is still at it. */
+static void what_a_killed_save_left_behind_goes_with_the_next_one(void **state)
+{
+    struct io_model a = mlp(1);
+    struct mgb_replace writing;
+    (void)state;
+    assert_ok(io_save(&a, io_path("w")));
+    pid_t child = fork();
+    if (child == 0) {
+        struct mgb_replace left;
+        if (mgb_replace_open(&left, io_path("w"), 1000) == MGB_OK)
+            kill(getpid(), SIGKILL);
+        _exit(1);
+    }
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFSIGNALED(ended));
+    assert_int_equal(io_count(), 3);
+    io_write(io_path("w.1.2.tmpx"), "mine", 4);
+    io_write(io_path("w.1.tmp"), "mine", 4);
+    assert_ok(mgb_replace_open(&writing, io_path("w.optimizer.safetensors"), 10));
+    assert_int_equal(io_count(), 6);
+    assert_ok(io_save(
+        &a, io_path("w"))); /* removes the one, leaves the other alone, and what is none of ours */
+    assert_int_equal(io_count(), 5);
+    assert_ok(mgb_replace_write(&writing, "0123456789", 10));
+    assert_ok(mgb_replace_commit(&writing));
+    assert_int_equal(io_count(), 4);
+    io_model_done(&a);
+}
+
 static void what_is_no_file_is_never_replaced(void **state)
 {
     struct io_model a = mlp(1);
@@ -199,6 +283,13 @@ int main(void)
                                   files_remove),
         cmocka_unit_test_teardown(a_full_disk_leaves_the_old_files, files_remove),
         cmocka_unit_test_teardown(exhausted_memory_leaves_the_old_files, files_remove),
+        cmocka_unit_test_teardown(whoever_is_killed_between_two_renamings_leaves_a_pair,
+                                  files_remove),
+        cmocka_unit_test_teardown(
+            the_optimizer_s_file_is_there_before_the_weights_and_gets_its_name_after_them,
+            files_remove),
+        cmocka_unit_test_teardown(what_a_killed_save_left_behind_goes_with_the_next_one,
+                                  files_remove),
         cmocka_unit_test_teardown(what_is_no_file_is_never_replaced, files_remove),
         cmocka_unit_test(a_folder_that_takes_no_file_is_named),
         cmocka_unit_test(links_are_followed_and_modes_kept),
