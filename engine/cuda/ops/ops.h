@@ -13,6 +13,22 @@
     X(ACTIVATION_GRAD, activation_grad)                                                            \
     X(ADD, add)                                                                                    \
     X(RESHAPE, reshape)                                                                            \
+    X(CONV2D, conv2d)                                                                              \
+    X(CONV2D_GRAD_X, conv2d)                                                                       \
+    X(CONV2D_GRAD_W, conv2d)                                                                       \
+    X(MAX_POOL2D, max_pool2d)                                                                      \
+    X(MAX_POOL2D_GRAD, max_pool2d_grad)                                                            \
+    X(AVG_POOL2D, avg_pool2d)                                                                      \
+    X(AVG_POOL2D_GRAD, avg_pool2d_grad)                                                            \
+    X(BATCH_STATS, batch_stats)                                                                    \
+    X(BATCH_NORM, batch_norm)                                                                      \
+    X(BATCH_NORM_SUMS, batch_norm_sums)                                                            \
+    X(BATCH_NORM_GRAD, batch_norm_grad)                                                            \
+    X(BATCH_MOVING, batch_moving)                                                                  \
+    X(DROPOUT, dropout)                                                                            \
+    X(CONCAT, concat)                                                                              \
+    X(SLICE, slice)                                                                                \
+    X(PAD, pad)                                                                                    \
     X(SOFTMAX_XENT, softmax_xent)                                                                  \
     X(SOFTMAX_XENT_GRAD, softmax_xent_grad)                                                        \
     X(ACCURACY, accuracy)
