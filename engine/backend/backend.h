@@ -199,6 +199,8 @@ struct mgb_cpu_kernels {
     void (*update)(const struct mgb_update *update);
     void (*cast)(void *to, const void *from, int64_t count, enum mgb_wire_type type,
                  enum mgb_cast way);
+    void (*merge)(float *mean, float *variance, const float *const *sources, const int64_t *rows,
+                  int towers, int64_t count);
     enum mgb_status (*describe)(const struct mgb_node_use *use, struct mgb_operator_facts *out);
     enum mgb_status (*kernel)(struct mgb_kernel **out,
                               const struct mgb_kernel_request *request); /* caller frees */

@@ -37,6 +37,10 @@ static enum mgb_status job_perform(const struct mgb_cuda_job *job)
     case MGB_CUDA_JOB_CAST:
         kernels->cast(job->cast.to, job->cast.from, job->cast.count, job->cast.type, job->cast.way);
         return MGB_OK;
+    case MGB_CUDA_JOB_MERGE:
+        kernels->merge(job->merge.mean, job->merge.variance, job->merge.sources, job->merge.rows,
+                       job->merge.towers, job->merge.count);
+        return MGB_OK;
     }
     return MGB_STATE;
 }

@@ -17,6 +17,7 @@ enum mgb_cuda_job_kind {
     MGB_CUDA_JOB_CLIP,
     MGB_CUDA_JOB_UPDATE,
     MGB_CUDA_JOB_CAST,
+    MGB_CUDA_JOB_MERGE,
 };
 
 struct mgb_cuda_job {
@@ -48,6 +49,13 @@ struct mgb_cuda_job {
             int source_count;
             float clip_norm;
         } sum;
+        struct {
+            float *mean, *variance;
+            const float *const *sources;
+            const int64_t *rows;
+            int towers;
+            int64_t count;
+        } merge;
         struct mgb_update update;
     };
 };

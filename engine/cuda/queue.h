@@ -24,7 +24,7 @@ enum mgb_status mgb_cuda_copy(struct mgb_queue *queue, void *to, const void *fro
 enum mgb_status mgb_cuda_fill(struct mgb_queue *queue, void *to, int64_t bytes);
 enum mgb_status mgb_cuda_merge(struct mgb_queue *queue, float *mean, float *variance,
                                const float *const *sources, const int64_t *rows, int towers,
-                               int64_t count); /* MGB_UNSUPPORTED */
+                               int64_t count);
 enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
                                 int source_count, int64_t count);
 enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,
@@ -34,6 +34,11 @@ enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *c
 enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
                               enum mgb_wire_type type, enum mgb_cast way);
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
+
+/* statistics.c: the merge on a GPU. */
+enum mgb_status mgb_cuda_gpu_merge(struct mgb_queue *queue, float *mean, float *variance,
+                                   const float *const *sources, const int64_t *rows, int towers,
+                                   int64_t count);
 
 /* collective.c */
 enum mgb_status mgb_cuda_allreduce(struct mgb_queue *const *queues, float *const *buffers,

@@ -112,8 +112,17 @@ enum mgb_status mgb_cuda_merge(struct mgb_queue *queue, float *mean, float *vari
                                const float *const *sources, const int64_t *rows, int towers,
                                int64_t count)
 {
-    (void)queue, (void)mean, (void)variance, (void)sources, (void)rows, (void)towers, (void)count;
-    return mgb_fail(MGB_UNSUPPORTED, "bn = sync is not supported by backend cuda; use tower");
+    struct mgb_cuda_job *job;
+    if (!queue->on_cpu)
+        return mgb_cuda_gpu_merge(queue, mean, variance, sources, rows, towers, count);
+    MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_MERGE, "a merge of statistics"));
+    job->merge.mean = mean;
+    job->merge.variance = variance;
+    job->merge.sources = sources;
+    job->merge.rows = rows;
+    job->merge.towers = towers;
+    job->merge.count = count;
+    return job_end(queue, job);
 }
 
 enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,

@@ -33,6 +33,7 @@ const struct mgb_cpu_kernels mgb_host_cpu_kernels = {
     .clip = mgb_cpu_clip,
     .update = mgb_cpu_update,
     .cast = mgb_cpu_cast,
+    .merge = mgb_cpu_merge,
     .describe = table_describe,
     .kernel = table_kernel,
     .kernel_free = mgb_host_kernel_free,
