@@ -19,7 +19,7 @@ static const struct mgb_flag own_flags[] = {
     {"--ascii", NULL, "no character beyond ASCII (default: as the locale says)", false},
     {"--no-mouse", NULL, "the mouse is left to the terminal", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
-    {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
+    MGB_CLI_DATA_FLAG,
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
@@ -147,7 +147,8 @@ static struct mgb_command itself = {
     "It opens paused: no device is touched and no run is stored before space is pressed or --run "
     "is "
     "given. Every\n"
-    "toggle is a segment of the run in the results database, which mgbench looks at.\n",
+    "toggle is a segment of the run in the results database, which mgbench looks "
+    "at.\n" MGB_CLI_DATA_HELP,
     .examples = examples,
     .flags = own_flags,
     .more_flags = mgb_cli_placement_flags,

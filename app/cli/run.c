@@ -28,7 +28,7 @@ static const struct mgb_flag run_flags[] = {
     {"--save", "FILE",
      "at the end: weights as safetensors, optimizer state in FILE's name with .optimizer", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
-    {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
+    MGB_CLI_DATA_FLAG,
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
@@ -64,7 +64,7 @@ const struct mgb_command mgb_command_run = {
     "steps at most, and ends when three windows of 20 steps agree within 2 %; if that is not until "
     "4 * (steps +\n"
     "floor) the run is not steady: no verdict rests on it. Warnings end with their name, which "
-    "--quiet-warnings silences.\n" MGB_CLI_REFUSAL_HELP,
+    "--quiet-warnings silences.\n" MGB_CLI_DATA_HELP MGB_CLI_REFUSAL_HELP,
     .examples = examples,
     .flags = run_flags,
     .more_flags = mgb_cli_placement_flags,

@@ -155,11 +155,10 @@ static enum mgb_status name_check(const char *flag, const char *value, const cha
     return mgb_fail(MGB_INVALID, "%s: one of %s expected, got '%s'", flag, all, value);
 }
 
-static enum mgb_status named_check(const char *flag, const char *value)
+static enum mgb_status optimizer_check(const char *flag, const char *value)
 {
-    static const char *const optimizers[] = {"sgd", "rmsprop", "adagrad", "adadelta", "adam", NULL};
-    static const char *const data[] = {"random", "digits", "mnist", NULL};
-    return name_check(flag, value, strcmp(flag, "--data") == 0 ? data : optimizers);
+    static const char *const names[] = {"sgd", "rmsprop", "adagrad", "adadelta", "adam", NULL};
+    return name_check(flag, value, names);
 }
 
 static enum mgb_status training_add(struct mgb_cli_settings *out, int index, const char *value)
@@ -172,8 +171,8 @@ static enum mgb_status training_add(struct mgb_cli_settings *out, int index, con
                         known[index].flag, value);
     if (strcmp(known[index].flag, "--tag") == 0)
         MGB_TRY(mgb_name_check("--tag", value));
-    else if (kind == 's' && strcmp(known[index].flag, "--trace") != 0)
-        MGB_TRY(named_check(known[index].flag, value));
+    else if (strcmp(known[index].flag, "--optimizer") == 0)
+        MGB_TRY(optimizer_check(known[index].flag, value));
     if (kind == 'f' && !*value)
         return mgb_fail(MGB_INVALID, "%s: the name of a file expected, got an empty text",
                         known[index].flag);

@@ -24,6 +24,21 @@ const struct mgb_flag *mgb_cli_placement_flags(void); /* for mgb_command.more_fl
         "--clip-norm", "N", "the global norm of all gradients is at most this", false              \
     }
 
+#define MGB_CLI_DATA_FLAG                                                                          \
+    {                                                                                              \
+        "--data", "random|digits|mnist|text|jsonl|FILE",                                           \
+            "random (default): one batch, again and again; or a file", false                       \
+    }
+#define MGB_CLI_DATA_HELP                                                                          \
+    "\n"                                                                                           \
+    "What --data names is data of mgb.data with its options behind a colon: mnist:test,\n"         \
+    "random:seed=3, text:words (the novel that comes with mgbench), jsonl (a dozen pairs of\n"     \
+    "sentences). A file is told by its end: novel.txt:words,vocabulary=10000, pairs.jsonl,\n"      \
+    "x.npz (entries of the inputs' names) or x.npz:image=x_train,label=y_train, and\n"             \
+    "iris.csv:x=1:4,label=species (columns by name or number; a+b+c for a list;\n"                 \
+    "separator=';', header=no); .txt, .jsonl and .csv also with .gz. Another name:\n"              \
+    "text:file=NAME,words. The model's sizes are its own: --option vocabulary=10000.\n"
+
 #define MGB_CLI_MODEL_HELP                                                                         \
     "MODEL is the name of a model (mgbench models) or a file, which has a slash or ends in "       \
     ".lua.\n"

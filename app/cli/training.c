@@ -168,8 +168,8 @@ enum mgb_status mgb_cli_training_check(const struct mgb_invocation *in)
         return mgb_fail(MGB_INVALID, "--steps and --epochs exclude each other");
     if (mgb_cli_find_flag(in, "--target-noise"))
         return mgb_fail(MGB_INVALID, "--target-noise and --epochs exclude each other");
-    if (!data || strcmp(data, "random") == 0)
+    if (!data || strcmp(data, "random") == 0 || strncmp(data, "random:", 7) == 0)
         return mgb_fail(MGB_INVALID, "--epochs: random data has no end; give --steps, or --data "
-                                     "mnist or digits");
+                                     "mnist, digits or a file");
     return MGB_OK;
 }

@@ -16,7 +16,7 @@ static const struct mgb_flag verify_flags[] = {
     {"--tolerance", "N",
      "relative difference of losses that is allowed (default: none beyond rounding)", false},
     {"--seed", "N", "from 0: of initial values, data order and dropout (default: 1)", false},
-    {"--data", "random|digits|mnist", "random (default): one batch, again and again", false},
+    MGB_CLI_DATA_FLAG,
     MGB_CLI_OPTIMIZER_FLAGS,
     MGB_CLI_MODEL_FLAGS,
     {NULL, NULL, NULL, false}};
@@ -39,7 +39,7 @@ const struct mgb_command mgb_command_verify = {
     "across\n"
     "them losses agree to 1e-5, which counts as the same unless --tolerance says otherwise. Exit "
     "code 1\n"
-    "when they differ.\n" MGB_CLI_REFUSAL_HELP,
+    "when they differ.\n" MGB_CLI_DATA_HELP MGB_CLI_REFUSAL_HELP,
     .examples = examples,
     .flags = verify_flags,
     .more_flags = mgb_cli_placement_flags,

@@ -5,6 +5,7 @@
 #include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_compare.h"
 #include "app/script/mgb_lua_data.h"
+#include "app/script/mgb_lua_data_open.h"
 #include "app/script/mgb_lua_explain.h"
 #include "app/script/mgb_lua_explain_hint.h"
 #include "app/script/mgb_lua_forecast.h"
@@ -41,13 +42,15 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),         PART(closure),      PART(nn),      PART(nn_layers),     PART(nn_norm),
-        PART(nn_sequence),  PART(nn_attention), PART(nn_math), PART(nn_projection), PART(nn_time),
-        PART(model),        PART(data),         PART(result),  PART(checkpoint),    PART(recall),
-        PART(trace),        PART(run),          PART(session), PART(verify),        PART(speedup),
-        PART(forecast),     PART(sweep_grid),   PART(sweep),   PART(table),         PART(plot),
-        PART(explain_hint), PART(explain),      PART(compare), PART(later),         PART(words),
-        PART(workbench),    PART(max_batch),
+        PART(json),          PART(closure),     PART(nn),           PART(nn_layers),
+        PART(nn_norm),       PART(nn_sequence), PART(nn_attention), PART(nn_math),
+        PART(nn_projection), PART(nn_time),     PART(model),        PART(data),
+        PART(data_open),     PART(result),      PART(checkpoint),   PART(recall),
+        PART(trace),         PART(run),         PART(session),      PART(verify),
+        PART(speedup),       PART(forecast),    PART(sweep_grid),   PART(sweep),
+        PART(table),         PART(plot),        PART(explain_hint), PART(explain),
+        PART(compare),       PART(later),       PART(words),        PART(workbench),
+        PART(max_batch),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

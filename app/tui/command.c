@@ -18,7 +18,7 @@ struct setting {
 static const struct setting settings[] = {
     {"set", MGB_WISH_SET, TUI_ACT_OPTIONS, "NAME=VALUE, such as batch=64"},
     {"model", MGB_WISH_MODEL, TUI_ACT_CHOOSE_MODEL, "a model"},
-    {"data", MGB_WISH_DATA, TUI_ACT_CHOOSE_DATA, "random, digits or mnist"},
+    {"data", MGB_WISH_DATA, TUI_ACT_CHOOSE_DATA, "random, digits, mnist or a file"},
     {"backend", MGB_WISH_BACKEND, TUI_ACT_CHOOSE_BACKEND, "auto, host or cuda"},
     {"machine", MGB_WISH_MACHINE, TUI_ACT_NONE, "a machine file"},
     {"record", MGB_WISH_SAVE, TUI_ACT_RECORD, "a file"},

@@ -16,7 +16,10 @@ if options.load then
   if options.weights_only then options.load.optimizer = false end
 end
 options.save, options.partial, options.weights_only = nil, nil, nil
-options.data = options.data and mgb.data[options.data]{}
+if options.data then
+  local ok, data = pcall(mgb.data.open, options.data)
+  options.data = ok and data or usage(tostring(data))
+end
 local made, optimizer = pcall(host.words_optimizer, side.optimizer)
 options.optimizer = made and optimizer or not made and usage(tostring(optimizer)) or nil
 options.model = host.words_model(model_word, side.model, usage)

@@ -148,7 +148,7 @@ local function file_find(file, shipped_name)
   return path, ("%s (%s)"):format(file or shipped_name, host.file_digest(path))
 end
 
--- Arrays of numpy by input: entries of the archive `file`, or .npy files of their own.
+-- Arrays of numpy by input: entries of the archive `file`, those of the inputs' names unless said, or .npy files of their own.
 function data.npz(options)
   local names = inputs_check("mgb.data.npz", options, "string")
   local path, text = nil, "npy"
@@ -165,8 +165,14 @@ function data.npz(options)
       text = text .. " " .. name .. "=" .. said
     end
   end
-  if #list == 0 then host.fail("mgb.data.npz: inputs by name expected besides file, as { file = ..., image = \"x_train\" }") end
-  return data_new(text, function(graph) return host.source_npz(graph, path, list) end)
+  local named = #list > 0 -- else every input has the entry of its name
+  return data_new(text, function(graph)
+    if not named then
+      list = {}
+      for i, name in ipairs(graph:inputs()) do list[i] = { name, name } end
+    end
+    return host.source_npz(graph, path, list)
+  end)
 end
 
 -- One column or a list of them, by name or number; "first:last" stands for those between.
@@ -272,4 +278,4 @@ function data.jsonl(options)
   return data_new(text, function(graph) return host.source_pairs(graph, words(), one, two, label) end, nil, words)
 end
 
-mgb.data = host.seal(data, "mgb.data")
+host.data = data -- mgb.data once data_open.lua has added to it

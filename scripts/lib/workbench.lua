@@ -41,7 +41,7 @@ local function value_text(value)
   return #names == 0 and "{}" or "{ " .. table.concat(names, ", ") .. " }"
 end
 
-local function data_text(data) return ("mgb.data.%s{}"):format(data) end
+local function data_text(data) return data:match("^%l+$") and ("mgb.data.%s{}"):format(data) or ("mgb.data.open(%q)"):format(data) end
 
 local function optimizer_text(given)
   local values = {}
@@ -60,10 +60,8 @@ local plain = { "seed", "warmup", "build", "backend", "machine" } -- the same in
 local function options_of(of)
   local options = { model = host.words_model(of.model, of.options, refuse) }
   if of.data then
-    if not rawget(mgb.data, of.data) and not pcall(function() return mgb.data[of.data] end) then
-      refuse(("data: one of random, digits, mnist expected, got '%s'"):format(of.data))
-    end
-    options.data = mgb.data[of.data]{}
+    local ok, data = pcall(mgb.data.open, of.data)
+    options.data = ok and data or refuse(data)
   end
   if of.optimizer then
     local ok, made = pcall(host.words_optimizer, of.optimizer)

@@ -8,7 +8,7 @@ expect 2 '' "mgbench: --steps: whole number from 1 to 2147483647 expected, got '
 expect 2 '' "mgbench: --seed: whole number from 0 to 9223372036854775807 expected, got '-1'" mgbench run mlp $host --seed -1
 expect 2 '' "mgbench: --lr: number from 0 expected, got '-1'" mgbench run mlp $host --lr -1
 expect 2 '' "mgbench: --steps and --epochs exclude each other" mgbench run mlp $host --steps 3 --epochs 1 --data digits
-expect 2 '' "mgbench: --epochs: random data has no end; give --steps, or --data mnist or digits" mgbench run mlp $host --epochs 1
+expect 2 '' "mgbench: --epochs: random data has no end; give --steps, or --data mnist, digits or a file" mgbench run mlp $host --epochs 1
 expect 2 '' "mgbench: --momentum belongs to sgd, not adam" mgbench run mlp $host --optimizer adam --momentum .9
 expect 2 '' "mgbench: --rho belongs to rmsprop and adadelta, not sgd" mgbench plan mlp $host --rho .9
 expect 2 '' "mgbench: mgb.sgd: momentum: number from 0.0 to 1.0 expected, got 1.5" mgbench run mlp $host --momentum 1.5
