@@ -6,17 +6,18 @@
 #include <string.h>
 
 #include "db/mgb_sql_migrations_002.h"
+#include "db/mgb_sql_migrations_003.h"
 #include "db/mgb_sql_schema.h"
 #include "db/mgb_sql_views.h"
 
 /* Append-only. A change to schema.sql raises the version and appends the text of db/migrations/NNN.sql here; from then
  * on that text is never edited. */
-static const char *const migrations[] = {mgb_sql_migrations_002};
+static const char *const migrations[] = {mgb_sql_migrations_002, mgb_sql_migrations_003};
 
 const struct mgb_schema *mgb_schema_get(void)
 {
     static const struct mgb_schema schema = {
-        .version = 2, .create = mgb_sql_schema, .views = mgb_sql_views, .migrations = migrations};
+        .version = 3, .create = mgb_sql_schema, .views = mgb_sql_views, .migrations = migrations};
     return &schema;
 }
 

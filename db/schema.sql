@@ -33,6 +33,8 @@ CREATE TABLE device (
     driver_version     TEXT,             -- as newest seen
     memory_bytes       INTEGER,          -- physical memory
     cores              INTEGER,          -- CPU cores or multiprocessors
+    driver_index       INTEGER,          -- as the driver numbers it (nvidia-smi), whatever CUDA_VISIBLE_DEVICES says
+    clock_mhz          INTEGER,          -- the highest of its compute units
     memory_gbps        REAL,             -- newest start-up probe, or the machine file
     f32_tflops         REAL,             -- newest start-up probe, or the machine file
     seen_ms            INTEGER NOT NULL, -- when this row was last written
@@ -49,6 +51,12 @@ CREATE TABLE link (
     peer_access INTEGER CHECK (peer_access IN (0, 1)), -- 1: a copy does not pass through the host
     gbps        REAL,             -- newest start-up probe, or the machine file
     latency_ns  INTEGER,          -- newest start-up probe, or the machine file
+    peer_verdict TEXT CHECK (peer_verdict IN -- of trying peer access; bad: bytes arrived damaged; refused: by the driver
+                     ('good', 'slow', 'bad', 'refused')),
+    peer_gbps   REAL,             -- with peer access, as tried when it was first asked for
+    peer_latency_ns INTEGER,      -- likewise
+    staged_gbps REAL,             -- by way of the host, likewise
+    staged_latency_ns INTEGER,    -- likewise
     seen_ms     INTEGER NOT NULL, -- when this row was last written
     PRIMARY KEY (machine_id, backend, from_device, to_device)
 ) STRICT, WITHOUT ROWID;

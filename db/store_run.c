@@ -16,14 +16,16 @@ static enum mgb_status device_put(struct mgb_sql *sql, int64_t machine, const ch
         &put, sql,
         "INSERT INTO device (machine_id, backend, name, kind, product, uuid, pci, "
         "compute_capability, driver_version, memory_bytes, cores, memory_gbps, f32_tflops, "
-        "seen_ms) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "driver_index, clock_mhz, seen_ms) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (machine_id, backend, name) DO UPDATE SET kind = excluded.kind, "
         "product = excluded.product, uuid = excluded.uuid, pci = excluded.pci, "
         "compute_capability = excluded.compute_capability, "
         "driver_version = excluded.driver_version, memory_bytes = excluded.memory_bytes, "
         "cores = excluded.cores, memory_gbps = coalesce(excluded.memory_gbps, memory_gbps), "
-        "f32_tflops = coalesce(excluded.f32_tflops, f32_tflops), seen_ms = excluded.seen_ms"));
+        "f32_tflops = coalesce(excluded.f32_tflops, f32_tflops), "
+        "driver_index = excluded.driver_index, clock_mhz = excluded.clock_mhz, "
+        "seen_ms = excluded.seen_ms"));
     mgb_bind_int(&put, machine);
     mgb_bind_text(&put, backend);
     mgb_bind_text(&put, device->name);
@@ -37,6 +39,8 @@ static enum mgb_status device_put(struct mgb_sql *sql, int64_t machine, const ch
     mgb_bind_maybe_int(&put, device->cores);
     mgb_bind_maybe_real(&put, device->memory_gbps);
     mgb_bind_maybe_real(&put, device->f32_tflops);
+    mgb_bind_maybe_int(&put, device->driver_index);
+    mgb_bind_maybe_int(&put, device->clock_mhz);
     mgb_bind_int(&put, mgb_store_now_ms());
     return mgb_statement_run(&put);
 }
@@ -47,13 +51,21 @@ static enum mgb_status link_put(struct mgb_sql *sql, int64_t machine, const char
     struct mgb_statement put;
     MGB_TRY(mgb_sql_prepare(&put, sql,
                             "INSERT INTO link (machine_id, backend, from_device, "
-                            "to_device, kind, peer_access, gbps, latency_ns, seen_ms) "
-                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                            "to_device, kind, peer_access, gbps, latency_ns, peer_verdict, "
+                            "peer_gbps, peer_latency_ns, staged_gbps, staged_latency_ns, seen_ms) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
                             "ON CONFLICT (machine_id, backend, from_device, to_device) DO UPDATE "
                             "SET kind = excluded.kind, "
                             "peer_access = coalesce(excluded.peer_access, peer_access), "
                             "gbps = coalesce(excluded.gbps, gbps), "
                             "latency_ns = coalesce(excluded.latency_ns, latency_ns), "
+                            "peer_verdict = coalesce(excluded.peer_verdict, peer_verdict), "
+                            "peer_gbps = coalesce(excluded.peer_gbps, peer_gbps), "
+                            "peer_latency_ns = coalesce(excluded.peer_latency_ns, "
+                            "peer_latency_ns), "
+                            "staged_gbps = coalesce(excluded.staged_gbps, staged_gbps), "
+                            "staged_latency_ns = coalesce(excluded.staged_latency_ns, "
+                            "staged_latency_ns), "
                             "seen_ms = excluded.seen_ms"));
     mgb_bind_int(&put, machine);
     mgb_bind_text(&put, backend);
@@ -63,6 +75,11 @@ static enum mgb_status link_put(struct mgb_sql *sql, int64_t machine, const char
     mgb_bind_maybe_int(&put, link->peer_access);
     mgb_bind_maybe_real(&put, link->gbps);
     mgb_bind_maybe_int(&put, link->latency_ns);
+    mgb_bind_text(&put, link->peer_verdict);
+    mgb_bind_maybe_real(&put, link->peer_gbps);
+    mgb_bind_maybe_int(&put, link->peer_latency_ns);
+    mgb_bind_maybe_real(&put, link->staged_gbps);
+    mgb_bind_maybe_int(&put, link->staged_latency_ns);
     mgb_bind_int(&put, mgb_store_now_ms());
     return mgb_statement_run(&put);
 }

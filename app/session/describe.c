@@ -90,6 +90,40 @@ static const char *class_name(enum mgb_device_class class)
     return "cpu";
 }
 
+/* Of NVIDIA's kernel module, "550.54.15": the first word that is a number with a point; "" without the module. */
+static void driver_version(char *out, size_t size)
+{
+    char line[256];
+    size_t length;
+    *out = '\0';
+    FILE *file = fopen("/proc/driver/nvidia/version", "r");
+    if (!file)
+        return;
+    bool got = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    for (const char *word = line; got && *word; word += length) {
+        word += strspn(word, " \t\n");
+        length = strcspn(word, " \t\n");
+        if (length > 0 && strspn(word, "0123456789.") == length && memchr(word, '.', length)) {
+            snprintf(out, size, "%.*s", (int)length, word);
+            return;
+        }
+    }
+}
+
+static void describe_gpu(struct mgb_record_device *row, const struct mgb_device *device,
+                         const char *driver)
+{
+    row->compute_capability = device->capability[0] ? device->capability : NULL;
+    row->driver_version = driver[0] ? driver : NULL;
+    if (device->cores)
+        row->cores = MGB_KNOWN_INT(device->cores);
+    if (device->clock_mhz)
+        row->clock_mhz = MGB_KNOWN_INT(device->clock_mhz);
+    if (device->driver_index >= 0)
+        row->driver_index = MGB_KNOWN_INT(device->driver_index);
+}
+
 static void describe_devices(struct session_description *out, const struct mgb_topology *topology)
 {
     int room = (int)(sizeof out->devices / sizeof out->devices[0]);
@@ -104,6 +138,8 @@ static void describe_devices(struct session_description *out, const struct mgb_t
         row->pci = device->pci[0] ? device->pci : NULL;
         if (device->memory_bytes)
             row->memory_bytes = MGB_KNOWN_INT(device->memory_bytes);
+        if (device->class == MGB_CLASS_CUDA)
+            describe_gpu(row, device, out->driver);
         if (device->class != MGB_CLASS_CPU)
             continue;
         row->cores = out->machine_row.cores; /* CPU devices share what the machine has */
@@ -166,36 +202,13 @@ static void describe_machine(struct session_description *out, const struct mgb_t
 #define BUILD "debug"
 #endif
 
-/* Of NVIDIA's kernel module, "550.54.15": the first word that is a number with a point; "" without the module. */
-static void driver_version(char *out, size_t size)
-{
-    char line[256];
-    size_t length;
-    *out = '\0';
-    FILE *file = fopen("/proc/driver/nvidia/version", "r");
-    if (!file)
-        return;
-    bool got = fgets(line, sizeof line, file) != NULL;
-    fclose(file);
-    for (const char *word = line; got && *word; word += length) {
-        word += strspn(word, " \t\n");
-        length = strcspn(word, " \t\n");
-        if (length > 0 && strspn(word, "0123456789.") == length && memchr(word, '.', length)) {
-            snprintf(out, size, "%.*s", (int)length, word);
-            return;
-        }
-    }
-}
-
 /* What the run stands on. A backend that cannot say leaves its part out. */
 static void describe_versions(char *out, size_t size, const struct mgb_hub *hub,
-                              const char *backend)
+                              const char *backend, const char *driver)
 {
-    char libraries[256] = "", driver[32] = "";
+    char libraries[256] = "";
     const char *own = hub->options.program_version, *commit = hub->options.commit;
     (void)mgb_backend_versions(libraries, sizeof libraries, backend);
-    if (strcmp(backend, "cuda") == 0)
-        driver_version(driver, sizeof driver);
     snprintf(out, size,
              "{\"mgbench\":\"%s\"%s%s%s,\"build\":\"" BUILD
              "\",\"SQLite\":\"%s\",\"Lua\":\"%s\"%s%s%s%s%s}",
@@ -210,10 +223,12 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
                           const struct mgb_topology *topology, const char *backend)
 {
     *out = (struct session_description){0};
+    if (strcmp(backend, "cuda") == 0)
+        driver_version(out->driver, sizeof out->driver);
     describe_machine(out, topology);
     mgb_session_environment(out->environment, sizeof out->environment);
     if (topology)
-        describe_versions(out->versions, sizeof out->versions, hub, backend);
+        describe_versions(out->versions, sizeof out->versions, hub, backend, out->driver);
     snprintf(out->digest, sizeof out->digest, "%016llx",
              (unsigned long long)mgb_graph_digest(request->graph));
     out->model_row = (struct mgb_record_model){

@@ -46,44 +46,65 @@ struct unknown_links {
     int count;
 };
 
-/* Takes out what the database has figures of. */
+/* Moves what the database has figures of behind the others. */
 static void link_remove(void *context, const char *from, const char *to, double gbps,
                         double latency_us)
 {
     struct unknown_links *unknown = context;
     const struct mgb_device *devices = unknown->topology->devices;
-    int kept = 0;
     (void)gbps;
     (void)latency_us;
     for (int i = 0; i < unknown->count; i++) {
         char names[2][MGB_DEVICE_NAME_MAX];
-        mgb_device_format(names[0], devices[unknown->links[i].from].name);
-        mgb_device_format(names[1], devices[unknown->links[i].to].name);
+        struct mgb_link link = unknown->links[i];
+        mgb_device_format(names[0], devices[link.from].name);
+        mgb_device_format(names[1], devices[link.to].name);
         if (strcmp(names[0], from) != 0 || strcmp(names[1], to) != 0)
-            unknown->links[kept++] = unknown->links[i];
+            continue;
+        memmove(&unknown->links[i], &unknown->links[i + 1],
+                (size_t)(--unknown->count - i) * sizeof link);
+        unknown->links[unknown->count] = link;
+        return;
     }
-    unknown->count = kept;
 }
 
 struct measuring {
     struct mgb_run *run;
     struct mgb_link *links;
     int count, measured;
+    int all; /* with those whose speed is known already: peer access is tried anew by every process */
 };
 
 static enum mgb_status links_measure(void *argument)
 {
     struct measuring *work = argument;
+    for (int i = 0; i < work->all; i++)
+        MGB_TRY(mgb_run_path(work->run, &work->links[i]));
     return mgb_run_measure_links(work->run, work->links, work->count, BUDGET_NS, &work->measured);
 }
 
+/* What trying peer access has shown. */
+static void row_tried(struct mgb_record_link *row, const struct mgb_link *link)
+{
+    row->peer_access = MGB_KNOWN_INT(link->direct);
+    row->peer_verdict = mgb_peer_verdict_name(link->verdict);
+    if (link->peer_gbps > 0)
+        row->peer_gbps = MGB_KNOWN_REAL(link->peer_gbps);
+    if (link->staged_gbps > 0)
+        row->staged_gbps = MGB_KNOWN_REAL(link->staged_gbps);
+    if (link->peer_latency_us > 0)
+        row->peer_latency_ns = MGB_KNOWN_INT((int64_t)(link->peer_latency_us * 1e3));
+    if (link->staged_latency_us > 0)
+        row->staged_latency_ns = MGB_KNOWN_INT((int64_t)(link->staged_latency_us * 1e3));
+}
+
 static void rows_fill(struct session_description *out, const struct mgb_topology *topology,
-                      const struct measuring *work)
+                      const struct mgb_link *links, int link_count)
 {
     int room = (int)(sizeof out->links / sizeof *out->links), count = 0;
-    for (int i = 0; i < work->measured && count < room; i++) {
-        const struct mgb_link *link = &work->links[i];
-        if (link->gbps <= 0)
+    for (int i = 0; i < link_count && count < room; i++) {
+        const struct mgb_link *link = &links[i];
+        if (link->gbps <= 0 && link->verdict == MGB_PEER_UNTRIED)
             continue;
         struct mgb_record_link *row = &out->links[count];
         row->from =
@@ -93,8 +114,12 @@ static void rows_fill(struct session_description *out, const struct mgb_topology
                       topology->devices[link->to].class == MGB_CLASS_CPU;
         row->kind = memory ? "memory" : NULL;
         row->peer_access = MGB_KNOWN_INT(link->peer);
-        row->gbps = MGB_KNOWN_REAL(link->gbps);
-        row->latency_ns = MGB_KNOWN_INT((int64_t)(link->latency_us * 1e3));
+        if (link->gbps > 0)
+            row->gbps = MGB_KNOWN_REAL(link->gbps);
+        if (link->latency_us > 0)
+            row->latency_ns = MGB_KNOWN_INT((int64_t)(link->latency_us * 1e3));
+        if (link->verdict != MGB_PEER_UNTRIED)
+            row_tried(row, link);
         count++;
     }
     out->machine_row.links = out->links;
@@ -125,14 +150,13 @@ enum mgb_status mgb_session_describe_links(struct session_description *out,
                                   .to = traffic->to,
                                   .peer = link_peer(topology, traffic->from, traffic->to)};
     }
-    if (unknown.count > 0 &&
-        mgb_session_links_known(session->hub, out->key, mgb_run_backend(session->run), link_remove,
-                                &unknown) == MGB_OK &&
-        unknown.count > 0) {
-        struct measuring work = {session->run, links, unknown.count, 0};
+    int count = unknown.count;
+    if (count > 0 && mgb_session_links_known(session->hub, out->key, mgb_run_backend(session->run),
+                                             link_remove, &unknown) == MGB_OK) {
+        struct measuring work = {session->run, links, unknown.count, 0, count};
         status = mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL);
         if (status == MGB_OK)
-            rows_fill(out, topology, &work);
+            rows_fill(out, topology, links, count);
     }
     free(links);
     return status == MGB_TIMEOUT || status == MGB_DEVICE ? status : MGB_OK;

@@ -1,5 +1,6 @@
 /* What every step and every second leaves in the record. */
 #include "app/session/rows.h"
+#include "app/session/sensors.h"
 #include "app/session/tasks.h"
 
 #include <stdio.h>
@@ -121,4 +122,5 @@ void mgb_session_push_sample(struct script_session *session, int64_t now)
         .process_peak_bytes = process_peak_bytes(),
     };
     mgb_recorder_push(session->hub->recorder, &record);
+    mgb_session_sensors_push(session, false);
 }

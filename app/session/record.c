@@ -51,10 +51,10 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     enum mgb_status status =
         mgb_recorder_begin_run(&session->run_id, recorder, &description->run_row);
     free(description);
-    if (status == MGB_OK && measured != MGB_OK)
-        status = mgb_fail(measured, "%s", why);
     if (status == MGB_OK && request->point && session->run_id)
         status = mgb_hub_sweep_point(session->hub, session->run_id, request->point);
+    if (status == MGB_OK && measured != MGB_OK)
+        status = mgb_fail(measured, "%s", why);
     return status == MGB_OK && session->run_id
                ? tags_put(recorder, session->run_id, session->hub, request)
                : status;
@@ -181,6 +181,8 @@ enum mgb_status mgb_session_begin_segment(struct script_session *session)
     mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
     mgb_session_warn_crowded(session);
     mgb_session_warn_one_row(session);
+    mgb_session_warn_paths(session);
+    mgb_session_warn_unlike(session);
     if (!session->run_id)
         return MGB_OK;
     struct session_placement_texts *texts = malloc(2 * sizeof *texts);

@@ -30,7 +30,7 @@ void mgb_session_push_sample(struct script_session *session, int64_t now);
 /* describe.c */
 struct session_description {
     char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24];
-    char environment[2048], versions[512];
+    char environment[2048], versions[512], driver[32];
     struct mgb_record_machine machine_row;
     struct mgb_record_model model_row;
     struct mgb_record_run run_row;
@@ -69,6 +69,9 @@ void mgb_session_warn(struct script_session *session, const char *name, const ch
 void mgb_session_warn_crowded(struct script_session *session);
 /* Towers with one row where a batch norm has one value a row: a variance of 0. Once a placement. */
 void mgb_session_warn_one_row(struct script_session *session);
+/* warn_gpus.c: ways between GPUs that peer access does not serve well; GPUs that differ by a quarter. Once a session. */
+void mgb_session_warn_paths(struct script_session *session);
+void mgb_session_warn_unlike(struct script_session *session);
 /* The loss is no longer a number. */
 void mgb_session_warn_diverged(struct script_session *session);
 /* At the end of a segment: devices on which no tower's forward pass took any time. */

@@ -2,6 +2,7 @@
 #include "app/session/checkpoint.h"
 #include "app/session/preview.h"
 #include "app/session/rows.h"
+#include "app/session/sensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ static void hub_unlink(struct mgb_hub *hub, struct script_session *session)
 
 static void session_free(struct script_session *session)
 {
+    mgb_session_sensors_stop(session->sensors);
     if (session->run)
         mgb_session_worker_call(session->worker, run_close, session->run, NULL, NULL);
     mgb_session_worker_free(session->worker);
@@ -86,6 +88,8 @@ static enum mgb_status session_start(struct script_session *session,
         MGB_TRY(mgb_session_read_checkpoint(session, request->load));
     MGB_TRY(mgb_session_begin_run(session, request));
     MGB_TRY(mgb_session_begin_segment(session));
+    if (session->run_id)
+        session->sensors = mgb_session_sensors_start(session);
     if (request->load)
         mgb_session_note_checkpoint(session, request->load);
     return MGB_OK;
@@ -123,8 +127,10 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
     char message[512];
     struct mgb_oom oom = mgb_oom_get();
     snprintf(message, sizeof message, "%s", mgb_message_get());
-    if (status == MGB_TIMEOUT && !session->run_id && request->point)
-        mgb_session_record_refused(hub, request, MGB_OUTCOME_TIMEOUT, message);
+    bool lost = status == MGB_DEVICE && mgb_backend_lost();
+    if ((status == MGB_TIMEOUT || lost) && !session->run_id && request->point)
+        mgb_session_record_refused(hub, request, lost ? MGB_OUTCOME_CRASHED : MGB_OUTCOME_TIMEOUT,
+                                   message);
     (void)mgb_session_check_stuck(session, mgb_fail(status, "%s", message));
     int64_t refused = session->run_id;
     if (session->run_id)

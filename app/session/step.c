@@ -1,5 +1,6 @@
 /* Steps: played on the worker, recorded as they end, and watched meanwhile. */
 #include "app/session/rows.h"
+#include "app/session/sensors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,11 +238,13 @@ static enum mgb_outcome outcome_of(enum mgb_status status)
 
 enum mgb_status mgb_session_check_stuck(struct script_session *session, enum mgb_status status)
 {
-    if (status == MGB_TIMEOUT) {
-        session->outcome = MGB_OUTCOME_TIMEOUT;
-        snprintf(session->message, sizeof session->message, "%s", mgb_message_get());
-        mgb_session_die(session, session->message);
-    }
+    bool lost = status == MGB_DEVICE && mgb_backend_lost();
+    if (status != MGB_TIMEOUT && !lost)
+        return status;
+    session->outcome = lost ? MGB_OUTCOME_CRASHED : MGB_OUTCOME_TIMEOUT;
+    snprintf(session->message, sizeof session->message, "%s", mgb_message_get());
+    run_give_up(session, session->outcome, session->message);
+    session->hub->options.die(session->hub->options.context, session->message);
     return status;
 }
 
@@ -307,6 +310,7 @@ enum mgb_status mgb_session_step(struct script_session *session, struct script_f
     snprintf(message, sizeof message, "%s", mgb_message_get());
     mgb_session_record_traced(session);
     if (session->segment_id) {
+        mgb_session_sensors_push(session, true);
         mgb_session_push_sample(session, session_clock_ns());
         mgb_recorder_flush(
             session->hub->recorder); /* a store that cannot write is in the figures */

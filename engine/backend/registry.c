@@ -112,6 +112,14 @@ static enum mgb_status cuda_load(const struct mgb_backend **out)
     return MGB_OK;
 }
 
+bool mgb_backend_lost(void)
+{
+    pthread_mutex_lock(&cuda_lock);
+    const struct mgb_backend *backend = cuda_backend;
+    pthread_mutex_unlock(&cuda_lock);
+    return backend && backend->lost && backend->lost();
+}
+
 static const struct mgb_backend *cuda_find(void)
 {
     pthread_mutex_lock(&cuda_lock);

@@ -32,7 +32,7 @@ static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique
     if (!clique->shared) {
         ncclResult_t result = ncclCommInitAll(clique->comms, clique->count, physical);
         cuda->current = -1; /* NCCL visits all of them */
-        return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(result, "ncclCommInitAll");
+        return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(cuda, result, "ncclCommInitAll");
     }
     if (!crosses)
         return MGB_OK;
@@ -98,7 +98,7 @@ static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
     queues[0]->cuda->current = -1;
     if (result == ncclSuccess)
         result = ended;
-    return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(result, "ncclAllReduce");
+    return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(queues[0]->cuda, result, "ncclAllReduce");
 }
 
 /* `other` finds in `from` what was enqueued so far. */

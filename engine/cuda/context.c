@@ -3,6 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/cuda/kernel.h"
+#include "engine/cuda/peers.h"
 
 static enum mgb_status fault_make(struct mgb_cuda *cuda)
 {
@@ -15,31 +16,6 @@ static enum mgb_status fault_make(struct mgb_cuda *cuda)
     return MGB_OK;
 }
 
-/* Peer access both ways between this GPU and those already open, when it was asked for and is possible. */
-static enum mgb_status peers_enable(struct mgb_cuda *cuda, int gpu)
-{
-    if (cuda->options.peer_access == MGB_CHOICE_NO)
-        return MGB_OK;
-    for (int other = 0; other < cuda->gpu_count; other++) {
-        int ends[2] = {cuda->gpus[gpu].physical, cuda->gpus[other].physical};
-        if (other == gpu || !cuda->gpus[other].open)
-            continue;
-        for (int i = 0; i < 2; i++) {
-            int possible = 0;
-            MGB_CUDA_TRY(cuda, cudaDeviceCanAccessPeer(&possible, ends[i], ends[1 - i]));
-            if (!possible)
-                continue;
-            MGB_CUDA_TRY(cuda, cudaSetDevice(ends[i]));
-            cuda->current = ends[i];
-            cudaError_t error = cudaDeviceEnablePeerAccess(ends[1 - i], 0);
-            if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled)
-                return mgb_cuda_fail(cuda, error, "cudaDeviceEnablePeerAccess");
-            (void)cudaGetLastError();
-        }
-    }
-    return MGB_OK;
-}
-
 static enum mgb_status gpu_open(struct mgb_cuda *cuda, int index)
 {
     struct mgb_cuda_gpu *gpu = &cuda->gpus[index];
@@ -47,7 +23,6 @@ static enum mgb_status gpu_open(struct mgb_cuda *cuda, int index)
     if (!gpu->service)
         MGB_CUDA_TRY(cuda, cudaStreamCreateWithFlags(&gpu->service, cudaStreamNonBlocking));
     MGB_TRY(mgb_cuda_anchor_make(cuda, gpu));
-    MGB_TRY(peers_enable(cuda, index));
     gpu->open = true;
     return MGB_OK;
 }
@@ -67,8 +42,7 @@ enum mgb_status mgb_cuda_use(struct mgb_cuda *cuda, int index)
     MGB_TRY(current_set(cuda, gpu->physical));
     if (gpu->open)
         return MGB_OK;
-    MGB_TRY(gpu_open(cuda, index));
-    return current_set(cuda, gpu->physical); /* opening visits its peers */
+    return gpu_open(cuda, index);
 }
 
 int mgb_cuda_home(const struct mgb_cuda *cuda)
@@ -122,6 +96,9 @@ static enum mgb_status context_fill(struct mgb_cuda *cuda)
         return mgb_fail(MGB_NO_MEMORY, "no memory for a CUDA context of %d devices",
                         cuda->device_count);
     MGB_TRY(devices_fill(cuda));
+    cuda->peers = mgb_alloc(sizeof *cuda->peers * (size_t)(cuda->gpu_count * cuda->gpu_count));
+    if (!cuda->peers)
+        return mgb_fail(MGB_NO_MEMORY, "no memory for the pairs of %d GPUs", cuda->gpu_count);
     return mgb_cuda_cpu_start(&cuda->cpu);
 }
 
@@ -167,6 +144,7 @@ void mgb_cuda_close(void *context)
     mgb_cuda_cpu_stop(&cuda->cpu);
     mgb_cuda_cliques_done(cuda);
     mgb_cuda_kernels_done(cuda);
+    mgb_cuda_peers_close(cuda);
     for (int i = 0; i < cuda->gpu_count; i++)
         gpu_close(cuda, &cuda->gpus[i]);
     if (cuda->fault)
@@ -188,9 +166,11 @@ bool mgb_cuda_can(void *context, enum mgb_capability capability, int device, int
     case MGB_CAN_PEER_COPY:
         if (from < 0 || to < 0 || from == to)
             return from >= 0 && from == to;
+        if (mgb_cuda_peer_find(cuda, from, to)->tried)
+            return mgb_cuda_peer_find(cuda, from, to)->direct;
         return cuda->options.peer_access != MGB_CHOICE_NO &&
-               cudaDeviceCanAccessPeer(&possible, cuda->gpus[from].physical,
-                                       cuda->gpus[to].physical) == cudaSuccess &&
+               cudaDeviceCanAccessPeer(&possible, cuda->gpus[to].physical,
+                                       cuda->gpus[from].physical) == cudaSuccess &&
                possible;
     case MGB_CAN_PROTECT:
         return false;

@@ -39,6 +39,7 @@ struct mgb_cuda {
     int device_count, gpu_count;
     struct mgb_cuda_device *devices;
     struct mgb_cuda_gpu *gpus;
+    struct mgb_cuda_peer *peers; /* peers.h: from * gpu_count + to */
     int current;              /* CUDA's current physical device; -1: not known */
     struct mgb_queue *queues; /* a list */
     struct mgb_kernel *kernels[256];
@@ -70,10 +71,14 @@ struct mgb_event {
     bool recorded;
 };
 
-/* fail.c: MGB_DEVICE with what was called, CUDA's words and the code. NULL-safe in `cuda`; notes sticky errors there. */
+/* fail.c: MGB_DEVICE with what was called, CUDA's words and the code; MGB_OOM for a lack of memory. NULL-safe in `cuda`; notes
+ * sticky errors there. */
 enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const char *call);
 enum mgb_status mgb_cublas_fail(cublasStatus_t status, const char *call);
-enum mgb_status mgb_nccl_fail(ncclResult_t result, const char *call);
+enum mgb_status mgb_nccl_fail(struct mgb_cuda *cuda, ncclResult_t result, const char *call);
+/* MGB_OOM naming the current GPU's device and what is left there; bytes 0: not known how many. */
+enum mgb_status mgb_cuda_fail_memory(const struct mgb_cuda *cuda, int64_t bytes, const char *what);
+bool mgb_cuda_lost(void); /* a sticky error befell this process */
 #define MGB_CUDA_TRY(cuda, call)                                                                   \
     do {                                                                                           \
         cudaError_t cuda_error_ = (call);                                                          \

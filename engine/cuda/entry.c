@@ -1,5 +1,7 @@
 /* What the plugin exports: the record of this backend. */
 #include "engine/cuda/kernel.h"
+#include "engine/cuda/nvml.h"
+#include "engine/cuda/peers.h"
 #include "engine/cuda/queue.h"
 
 const struct mgb_cpu_kernels *mgb_cuda_cpu_kernels;
@@ -11,6 +13,9 @@ static const struct mgb_backend cuda_backend = {
     .close = mgb_cuda_close,
     .can = mgb_cuda_can,
     .versions = mgb_cuda_versions,
+    .lost = mgb_cuda_lost,
+    .sense = mgb_cuda_sense,
+    .path = mgb_cuda_path,
     .describe = mgb_cuda_describe,
     .kernel = mgb_cuda_kernel,
     .arena_make = mgb_cuda_arena_make,

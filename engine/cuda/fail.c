@@ -1,6 +1,8 @@
 /* Failures of CUDA, cuBLAS and NCCL as statuses with messages. */
 #include "engine/cuda/cuda.h"
 
+#include <stdatomic.h>
+
 /* Errors after which the process can do nothing more on its GPUs (CUDA runtime API, "cudaError_t": "the process must be
  * terminated and relaunched"). */
 static bool error_sticky(cudaError_t error)
@@ -19,9 +21,39 @@ static bool error_sticky(cudaError_t error)
     return false;
 }
 
+static atomic_bool process_lost; /* a sticky error is one of the process, whatever context met it */
+
+bool mgb_cuda_lost(void)
+{
+    return atomic_load(&process_lost);
+}
+
+/* Of devices of the current GPU the first, for messages: a physical GPU has no other name here. */
+static const char *current_name(const struct mgb_cuda *cuda)
+{
+    for (int i = 1; cuda && cuda->current >= 0 && i < cuda->device_count; i++)
+        if (cuda->devices[i].gpu >= 0 &&
+            cuda->gpus[cuda->devices[i].gpu].physical == cuda->current)
+            return cuda->devices[i].name;
+    return "a GPU";
+}
+
+enum mgb_status mgb_cuda_fail_memory(const struct mgb_cuda *cuda, int64_t bytes, const char *what)
+{
+    size_t available = 0, total = 0;
+    (void)cudaGetLastError();
+    (void)cudaMemGetInfo(&available, &total);
+    (void)cudaGetLastError();
+    return mgb_fail_oom(current_name(cuda), bytes, (int64_t)available, what);
+}
+
 enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const char *call)
 {
     bool sticky = error_sticky(error);
+    if (error == cudaErrorMemoryAllocation)
+        return mgb_cuda_fail_memory(cuda, 0, call);
+    if (sticky)
+        atomic_store(&process_lost, true);
     if (cuda && sticky)
         cuda->sticky = true;
     if (!sticky)
@@ -33,12 +65,18 @@ enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const ch
 
 enum mgb_status mgb_cublas_fail(cublasStatus_t status, const char *call)
 {
+    if (status == CUBLAS_STATUS_ALLOC_FAILED)
+        return mgb_cuda_fail_memory(NULL, 0, call);
     return mgb_fail(MGB_DEVICE, "cuBLAS: %s: %s (code %d)", call, cublasGetStatusString(status),
                     (int)status);
 }
 
-enum mgb_status mgb_nccl_fail(ncclResult_t result, const char *call)
+/* NCCL has no word for a lack of memory: a CUDA call of its own failed, and CUDA remembers which way. */
+enum mgb_status mgb_nccl_fail(struct mgb_cuda *cuda, ncclResult_t result, const char *call)
 {
+    cudaError_t below = result == ncclUnhandledCudaError ? cudaPeekAtLastError() : cudaSuccess;
+    if (below != cudaSuccess)
+        return mgb_cuda_fail(cuda, below, call);
     return mgb_fail(MGB_DEVICE, "NCCL: %s: %s (code %d)", call, ncclGetErrorString(result),
                     (int)result);
 }

@@ -2,6 +2,7 @@
 #include "engine/cuda/cuda.h"
 
 #include "engine/base/memory.h"
+#include "engine/cuda/nvml.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +69,16 @@ static enum mgb_status gpu_describe(struct mgb_device *out, int physical)
     snprintf(out->label, sizeof out->label, "%.90s", properties.name);
     out->memory_bytes = (int64_t)properties.totalGlobalMem;
     out->physical = physical;
+    out->cores = properties.multiProcessorCount;
+    snprintf(out->capability, sizeof out->capability, "%d.%d", properties.major & 0xff,
+             properties.minor & 0xff);
     uuid_format(out->uuid, sizeof out->uuid, &properties.uuid);
     snprintf(out->pci, sizeof out->pci, "%04x:%02x:%02x.0",
              (unsigned)properties.pciDomainID & 0xffff, (unsigned)properties.pciBusID & 0xff,
              (unsigned)properties.pciDeviceID & 0xff);
+    /* CUDA counts those alone that it may use. */
+    out->driver_index = getenv("CUDA_VISIBLE_DEVICES") ? -1 : physical;
+    mgb_nvml_describe(out);
     return MGB_OK;
 }
 

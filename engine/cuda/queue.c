@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/cuda/peers.h"
 #include <sched.h>
 #include <time.h>
 
@@ -14,6 +15,11 @@
 static enum mgb_status stream_fill(struct mgb_queue *queue)
 {
     struct mgb_cuda *cuda = queue->cuda;
+    if (queue->request.use == MGB_USE_COPY) {
+        int from = cuda->devices[queue->request.from].gpu;
+        if (from >= 0 && cuda->devices[queue->request.device].gpu >= 0)
+            MGB_TRY(mgb_cuda_peer_open(cuda, from, queue->gpu));
+    }
     MGB_TRY(mgb_cuda_use(cuda, queue->gpu));
     MGB_CUDA_TRY(cuda, cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking));
     MGB_CUDA_TRY(cuda, cudaEventCreateWithFlags(&queue->arrived, cudaEventDisableTiming));

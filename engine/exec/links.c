@@ -97,6 +97,8 @@ static enum mgb_status link_measure(struct probe *probe, struct mgb_link *link)
         status = backend->event_make(site->context, &copy.end, link->to);
     if (status == MGB_OK)
         status = copy_measure(site, &copy, link);
+    if (status == MGB_OK && backend->path)
+        status = backend->path(site->context, link);
     backend->queue_free(copy.queue);
     if (copy.begin)
         backend->event_free(copy.begin);
@@ -121,6 +123,14 @@ static enum mgb_status links_measure(struct probe *probe, struct mgb_link *links
         *measured = i + 1;
     }
     return MGB_OK;
+}
+
+enum mgb_status mgb_run_path(struct mgb_run *run, struct mgb_link *link)
+{
+    MGB_TRY(mgb_run_usable(run));
+    return run->backend->path
+               ? mgb_run_failed(run, run->backend->path(run->site->context, link))
+               : MGB_OK;
 }
 
 static bool links_present(const struct mgb_run *run, const struct mgb_link *links, int count)

@@ -43,6 +43,23 @@ static int run_end(const struct mgb_topology *topology, int first)
     return end;
 }
 
+const char *mgb_peer_verdict_name(enum mgb_peer_verdict verdict)
+{
+    switch (verdict) {
+    case MGB_PEER_UNTRIED:
+        return "untried";
+    case MGB_PEER_GOOD:
+        return "good";
+    case MGB_PEER_SLOW:
+        return "slow";
+    case MGB_PEER_BAD:
+        return "bad";
+    case MGB_PEER_REFUSED:
+        return "refused";
+    }
+    return "untried";
+}
+
 char *mgb_topology_list(char *out, size_t size, const struct mgb_topology *topology)
 {
     size_t used = 0;

@@ -2,7 +2,7 @@
 --     cat db/schema.sql db/views.sql tests/golden/cookbook.sql | sqlite3 cookbook.db
 -- Written by tests/db/test_cookbook_file.c.
 PRAGMA application_id = 1835491873;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 BEGIN;
 
 INSERT INTO machine (id, key, name, simulated, source) VALUES

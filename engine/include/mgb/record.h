@@ -32,7 +32,7 @@ enum mgb_outcome {
     MGB_OUTCOME_OOM,
     MGB_OUTCOME_ERROR,
     MGB_OUTCOME_INTERRUPTED,
-    MGB_OUTCOME_CRASHED, /* written by whoever finds the run of a dead process, never by the run itself */
+    MGB_OUTCOME_CRASHED, /* written by whoever finds the run of a dead process, or by a process that must end by a lost GPU */
     MGB_OUTCOME_TIMEOUT, /* written by the watchdog */
 };
 /* "running", "ok", ...; never NULL. */
@@ -53,6 +53,8 @@ struct mgb_record_device {
     struct mgb_maybe_real
         memory_gbps; /* measured by the start-up probe, or from the machine file; 1e9 bytes/s */
     struct mgb_maybe_real f32_tflops; /* likewise */
+    struct mgb_maybe_int driver_index; /* as the driver numbers GPUs */
+    struct mgb_maybe_int clock_mhz;    /* the highest of its compute units */
 };
 
 struct mgb_record_link {
@@ -63,6 +65,9 @@ struct mgb_record_link {
     struct mgb_maybe_real
         gbps; /* one way, measured by the start-up probe, or from the machine file */
     struct mgb_maybe_int latency_ns;
+    const char *peer_verdict; /* "good", "slow", "bad", "refused"; NULL: peer access was not tried */
+    struct mgb_maybe_real peer_gbps, staged_gbps; /* with it and by way of the host */
+    struct mgb_maybe_int peer_latency_ns, staged_latency_ns;
 };
 
 /* Found again by `key`, so that runs of one machine share a row; newer readings of devices and links replace older. */

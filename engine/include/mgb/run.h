@@ -160,9 +160,21 @@ enum mgb_status mgb_run_measure_peak(struct mgb_run *run, double *tflops, int64_
 enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *links, int count,
                                       int64_t budget_ns, int *measured);
 
+/* Tries peer access along a link if that was not done yet, and fills in what it showed; leaves alone what is not known.
+ * Between steps only. */
+enum mgb_status mgb_run_path(struct mgb_run *run, struct mgb_link *link);
+
 /* Versions of the libraries and drivers behind a backend ("host", "cuda") as members of a JSON object, "" when it knows
  * none. MGB_MISSING as for a run on it. */
 enum mgb_status mgb_backend_versions(char *out, size_t size, const char *backend);
+
+/* Whether a fault has cost this process its GPUs for good: only a new process can go on. */
+bool mgb_backend_lost(void);
+
+/* What the sensors of a device of that backend say now; any thread, one at a time; may take seconds on a driver in trouble.
+ * MGB_UNSUPPORTED: it has none, or they cannot be read. */
+enum mgb_status mgb_backend_sense(struct mgb_sensed *out, const char *backend,
+                                  const struct mgb_device *device);
 
 /* Where the CUDA plugin lies, without loading it. MGB_MISSING: nowhere; the message tells where it was looked for. */
 enum mgb_status mgb_backend_plugin_find(char *out, size_t size);

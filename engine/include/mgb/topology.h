@@ -43,13 +43,43 @@ struct mgb_device {
     int64_t memory_bytes;   /* what may be planned on it; 0: not limited */
     int physical;           /* physical index; several logical devices may share one */
     char uuid[48], pci[24]; /* empty where there is none */
+    char capability[8];     /* CUDA's, "9.0"; empty where there is none */
+    int cores;              /* multiprocessors of a GPU; 0: not known */
+    int clock_mhz;          /* the highest of its compute units; 0: not known */
+    int driver_index;       /* of a CUDA device, as nvidia-smi numbers them; -1: not known */
 };
+
+/* What copying with peer access showed, against copies by way of the host. */
+enum mgb_peer_verdict {
+    MGB_PEER_UNTRIED,
+    MGB_PEER_GOOD,
+    MGB_PEER_SLOW,    /* slower than by way of the host */
+    MGB_PEER_BAD,     /* bytes arrived damaged */
+    MGB_PEER_REFUSED, /* the driver does not enable it for this pair */
+};
+/* "untried", "good", "slow", "bad", "refused"; never NULL. */
+const char *mgb_peer_verdict_name(enum mgb_peer_verdict verdict);
 
 struct mgb_link {
     int from, to;      /* device indices */
     double gbps;       /* 1e9 bytes a second, one way; 0: not measured */
     double latency_us; /* 0: not measured */
     bool peer;         /* peer access possible */
+    bool direct;       /* peer access is in use; what follows is of pairs of GPUs between which it was tried */
+    enum mgb_peer_verdict verdict;
+    double peer_gbps, peer_latency_us;     /* with peer access; 0: not measured */
+    double staged_gbps, staged_latency_us; /* by way of the host; 0: not measured */
+};
+
+/* What sensors of a device say. Unknown: MGB_UNSENSED. */
+#define MGB_UNSENSED INT64_MIN
+struct mgb_sensed {
+    int64_t clock_khz, memory_clock_khz, power_mw;
+    int64_t temperature_mc;  /* thousandths of a degree Celsius */
+    int64_t utilisation_ppm; /* millionths */
+    int64_t used_bytes;      /* memory, other processes included */
+    bool throttle_known;
+    char throttle[96]; /* reasons, comma separated; "": none */
 };
 
 struct mgb_topology {
