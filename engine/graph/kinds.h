@@ -28,15 +28,15 @@
     X(CONCAT, "concat")                   /* x... -> y */                                          \
     X(SLICE, "slice")                     /* x -> y; gradient of concat and pad */                 \
     /* sequences */                                                                                \
-    X(EMBEDDING, "embedding")           /* ids, table -> y */                                      \
-    X(EMBEDDING_GRAD, "embedding_grad") /* ids, dy -> dtable */                                    \
-    X(EMBEDDING_ROWS, "embedding_rows") /* ids, dy -> packed: dtable as the rows it touches */     \
+    X(EMBEDDING, "embedding")               /* ids, table -> y */                                  \
+    X(EMBEDDING_GRAD, "embedding_grad")     /* ids, dy -> dtable */                                \
+    X(EMBEDDING_ROWS, "embedding_rows")     /* ids, dy -> packed: dtable as the rows it touches */ \
     X(EMBEDDING_UNPACK, "embedding_unpack") /* packed -> dtable, bit for bit as embedding_grad */  \
-    X(MASK, "mask")                     /* x -> y: 1 where a position counts, else 0 */            \
-    X(LSTM, "lstm")                     /* x, w, u, [b, mask, h, c] -> y, [kept...] */             \
-    X(LSTM_GRAD, "lstm_grad")           /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh, dc */    \
-    X(GRU, "gru")                       /* x, w, u, [b, mask, h] -> y, [kept...] */                \
-    X(GRU_GRAD, "gru_grad")             /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh */        \
+    X(MASK, "mask")                         /* x -> y: 1 where a position counts, else 0 */        \
+    X(LSTM, "lstm")                         /* x, w, u, [b, mask, h, c] -> y, [kept...] */         \
+    X(LSTM_GRAD, "lstm_grad") /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh, dc */              \
+    X(GRU, "gru")             /* x, w, u, [b, mask, h] -> y, [kept...] */                          \
+    X(GRU_GRAD, "gru_grad")   /* dy, x, w, u, [..], kept -> dx, dw, du, db, dh */                  \
     /* losses and metrics */                                                                       \
     X(SOFTMAX_XENT, "softmax_cross_entropy")           /* logits, label -> sum of losses */        \
     X(SOFTMAX_XENT_GRAD, "softmax_cross_entropy_grad") /* logits, label -> dlogits */              \

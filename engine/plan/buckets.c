@@ -29,13 +29,15 @@ static int bucket_choose(struct mgb_planner *planner, struct ready ready)
 {
     const struct mgb_effective *placement = planner->placement;
     const struct mgb_variable_info *info = &planner->graph->variables[ready.variable].info;
-    struct mgb_bucket like = {.scope = mgb_plan_scope(planner, ready.variable),
+    bool alone = mgb_plan_packs(planner, ready.variable);
+    struct mgb_bucket like = {.table = alone ? ready.variable : -1,
+                              .scope = mgb_plan_scope(planner, ready.variable),
                               .states = mgb_plan_moves(planner, ready.variable),
                               .sum = planner->mirrored ? -1 : placement->sum[ready.variable],
                               .update = planner->mirrored ? -1 : placement->update[ready.variable]};
-    for (int k = planner->buckets.count - 1; k >= 0; k--) {
+    for (int k = alone ? -1 : planner->buckets.count - 1; k >= 0; k--) {
         const struct mgb_bucket *bucket = &planner->buckets.at[k];
-        if (bucket->scope != like.scope || bucket->sum != like.sum ||
+        if (bucket->table >= 0 || bucket->scope != like.scope || bucket->sum != like.sum ||
             bucket->update != like.update || bucket->states != like.states)
             continue;
         if (mgb_plan_align(bucket->bytes) + info->bytes <= bucket_limit(planner))
@@ -74,6 +76,7 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
     bucket->buffers = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->buffers);
     bucket->arrivals = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->arrivals);
     bucket->wires = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->wires);
+    bucket->packed = mgb_plan_alloc(planner, (size_t)plan->class_count, sizeof *bucket->packed);
     bucket->total = mgb_plan_nowhere();
     if (planner->failed)
         return;
@@ -84,8 +87,9 @@ static void bucket_store(struct mgb_planner *planner, struct mgb_bucket *bucket,
         bool takes_part =
             mgb_plan_concerns(planner, stage, bucket->scope) && (stage->rows > 0 || collective);
         bucket->arrivals[c] = bucket->wires[c] = -1;
+        int64_t bytes = takes_part ? mgb_plan_bucket_bytes(planner, bucket, stage) : 0;
         bucket->buffers[c] = takes_part ? mgb_plan_add_buffer(planner, name, c, MGB_SELF,
-                                                              MGB_MEMORY_GRADIENTS, bucket->bytes)
+                                                              MGB_MEMORY_GRADIENTS, bytes)
                                         : -1;
     }
 }

@@ -68,7 +68,18 @@ void mgb_plan_exchange(struct mgb_planner *planner, int node);
 int mgb_plan_meeting(const struct mgb_effective *placement);
 
 /* sum.c: issues what can be summed once `node` has run on every class; node -1: all that is left. */
-void mgb_plan_sum(struct mgb_planner *planner, int node);
+enum mgb_status mgb_plan_sum(struct mgb_planner *planner, int node);
+
+/* packed.c: has `variable` a bucket of its own, because its gradient may travel as the rows it touches? Bytes of the bucket
+ * on a stage, which is decided here. The node that runs on the stage instead of `node`, or itself. Where the stage's rows
+ * lie; nowhere for other tensors. The whole table at the place of the sum, of rows that have arrived. */
+bool mgb_plan_packs(const struct mgb_planner *planner, int variable);
+int64_t mgb_plan_bucket_bytes(const struct mgb_planner *planner, struct mgb_bucket *bucket,
+                              const struct mgb_stage *stage);
+int mgb_plan_instead(const struct mgb_planner *planner, const struct mgb_stage *stage, int node);
+struct mgb_operand mgb_plan_packed_place(const struct mgb_planner *planner,
+                                         const struct mgb_stage *stage, int tensor);
+enum mgb_status mgb_plan_unpack(struct mgb_planner *planner, struct mgb_bucket *bucket, int class);
 
 /* wire.c: the bucket of `class` in the wire type, made on its compute queue; returns the buffer (its own one where nothing
  * is cast). */

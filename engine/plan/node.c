@@ -62,6 +62,9 @@ static struct mgb_operand output_fixed(const struct placing *p, int tensor)
     int variable = gradient_find(p, tensor, 0);
     if (variable >= 0)
         return gradient_part(p, variable);
+    struct mgb_operand rows = mgb_plan_packed_place(p->planner, p->stage, tensor);
+    if (rows.buffer >= 0)
+        return rows;
     int result = p->planner->result_of[tensor];
     if (result >= 0 && p->stage->results >= 0)
         return mgb_plan_part(p->stage->results, (int64_t)result * MGB_ALIGNMENT,
@@ -86,6 +89,8 @@ static void use_fill(struct placing *p, int node)
         p->use.plain[o] =
             tensor >= 0 && (planner->joined[tensor] || planner->returned[tensor] ||
                             (exchanged >= 0 && (o == exchanged || o == exchanged + 1)) ||
+                            p->node->kind == MGB_OP_EMBEDDING_UNPACK ||
+                            mgb_plan_packed_place(planner, p->stage, tensor).buffer >= 0 ||
                             gradient_find(p, tensor, 0) >= 0 || planner->result_of[tensor] >= 0);
     }
 }

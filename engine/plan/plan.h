@@ -54,6 +54,8 @@ struct mgb_bucket {
     bool states;      /* holds shares of moving statistics: always f32, no optimizer */
     bool moved, done; /* copies to `sum` are issued; the sum is */
     int copy;         /* the newest of those copies; -1: none was needed */
+    int table;        /* the variable it holds alone, whose gradient may travel as rows; -1 */
+    bool *packed;     /* by class: it does, and lies so in the tower's buffer */
     int *buffers;     /* by class; -1: that class has none */
     int *arrivals;    /* by class: where it is read for the sum */
     int *wires; /* by class: as it travels, in the wire type, where it lies there; -1: as f32 */

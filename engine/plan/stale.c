@@ -21,7 +21,7 @@ enum mgb_status mgb_plan_keep(struct mgb_planner *planner)
 {
     if (!planner->training || !planner->plan->stale)
         return MGB_OK;
-    mgb_plan_sum(planner, -1);
+    MGB_TRY(mgb_plan_sum(planner, -1));
     mgb_plan_widen_all(planner);
     for (int k = 0; k < planner->buckets.count && !planner->failed; k++)
         bucket_keep(planner, &planner->buckets.at[k], k);

@@ -46,19 +46,21 @@ static void bucket_allreduce(struct mgb_planner *planner, struct mgb_bucket *buc
 
 static void bucket_move(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
 {
-    const char *name = mgb_plan_name(planner, "sum gradients %d", number);
+    const char *names[] = {mgb_plan_name(planner, "sum gradients %d", number),
+                           mgb_plan_name(planner, "sum rows %d", number)};
     bucket->copy = -1;
     for (int c = 0; c < planner->plan->class_count; c++) {
         bucket->arrivals[c] = bucket->buffers[c];
         if (bucket->buffers[c] < 0 || planner->stages[c].device == bucket->sum)
             continue;
-        int leaving = mgb_plan_narrow(planner, bucket, c, number);
+        int leaving =
+            bucket->packed[c] ? bucket->buffers[c] : mgb_plan_narrow(planner, bucket, c, number);
         int arriving =
             mgb_plan_add_buffer(planner, mgb_plan_name(planner, "arriving %d", number), c,
                                 bucket->sum, MGB_MEMORY_MERGE, planner->buffers.at[leaving].bytes);
-        bucket->copy = mgb_plan_add_copy(planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF,
-                                         mgb_plan_whole(planner, arriving),
-                                         mgb_plan_whole(planner, leaving), name);
+        bucket->copy = mgb_plan_add_copy(
+            planner, MGB_PHASE_SUM, c, bucket->sum, MGB_SELF, mgb_plan_whole(planner, arriving),
+            mgb_plan_whole(planner, leaving), names[bucket->packed[c]]);
         bucket->arrivals[c] = arriving;
         if (leaving != bucket->buffers[c])
             bucket->wires[c] = arriving;
@@ -89,17 +91,20 @@ static void commit_add(struct mgb_planner *planner, int task, int tower)
 }
 
 /* Adds up what has arrived; what comes from one tower only is the sum already. */
-static void bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
+static enum mgb_status bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket,
+                                  int number)
 {
     int class = 0, tower = 0;
     int count = contributors(planner, bucket, &class, &tower);
-    for (int c = 0; c < planner->plan->class_count; c++)
+    for (int c = 0; c < planner->plan->class_count; c++) {
+        MGB_TRY(mgb_plan_unpack(planner, bucket, c));
         mgb_plan_widen(planner, bucket, c, number);
+    }
     bucket->done = true;
     if (count == 1) {
         bucket->total = mgb_plan_whole(planner, bucket->arrivals[class]);
         bucket->total.tower = tower;
-        return;
+        return MGB_OK;
     }
     const char *name = mgb_plan_name(planner, "sum %d", number);
     int buffer = mgb_plan_add_buffer(planner, name, MGB_ROOT, bucket->sum, MGB_MEMORY_GRADIENTS,
@@ -114,6 +119,7 @@ static void bucket_add(struct mgb_planner *planner, struct mgb_bucket *bucket, i
         mgb_plan_add_operand(planner, from);
     }
     bucket->total = mgb_plan_whole(planner, buffer);
+    return MGB_OK;
 }
 
 static void bucket_forward(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
@@ -133,10 +139,11 @@ static void bucket_forward(struct mgb_planner *planner, struct mgb_bucket *bucke
 }
 
 /* What completed the bucket: the newest task, or where there was nothing to add the copy, or backward itself. */
-static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket, int number)
+static enum mgb_status bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket,
+                                     int number)
 {
     int before = planner->tasks.count;
-    bucket_add(planner, bucket, number);
+    MGB_TRY(bucket_add(planner, bucket, number));
     bucket_forward(planner, bucket, number);
     int class = 0, tower = 0;
     contributors(planner, bucket, &class, &tower);
@@ -147,6 +154,7 @@ static void bucket_finish(struct mgb_planner *planner, struct mgb_bucket *bucket
     else
         commit_add(planner, bucket->copy >= 0 ? bucket->copy : planner->stages[class].last,
                    MGB_EACH_TOWER);
+    return MGB_OK;
 }
 
 static bool sum_device_works(const struct mgb_planner *planner, int device)
@@ -157,10 +165,10 @@ static bool sum_device_works(const struct mgb_planner *planner, int device)
     return false;
 }
 
-void mgb_plan_sum(struct mgb_planner *planner, int node)
+enum mgb_status mgb_plan_sum(struct mgb_planner *planner, int node)
 {
     if (planner->mirrored && !towers_meet(planner))
-        return;
+        return MGB_OK;
     bool arrived = false;
     for (int k = 0; k < planner->buckets.count && !planner->failed; k++)
         arrived |=
@@ -168,7 +176,7 @@ void mgb_plan_sum(struct mgb_planner *planner, int node)
     for (int k = 0; arrived && k < planner->buckets.count && !planner->failed; k++) {
         struct mgb_bucket *bucket = &planner->buckets.at[k];
         if (bucket->moved && !bucket->done && planner->placement->overlap)
-            bucket_finish(planner, bucket, k);
+            MGB_TRY(bucket_finish(planner, bucket, k));
     }
     for (int k = 0; k < planner->buckets.count && !planner->failed; k++) {
         struct mgb_bucket *bucket = &planner->buckets.at[k];
@@ -178,6 +186,7 @@ void mgb_plan_sum(struct mgb_planner *planner, int node)
         else if (ready)
             bucket_move(planner, bucket, k);
         if (bucket->moved && !bucket->done && (node < 0 || !sum_device_works(planner, bucket->sum)))
-            bucket_finish(planner, bucket, k);
+            MGB_TRY(bucket_finish(planner, bucket, k));
     }
+    return MGB_OK;
 }

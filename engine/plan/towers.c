@@ -6,7 +6,8 @@ static enum mgb_status node_run(struct mgb_planner *planner, int node)
 {
     for (int c = 0; c < planner->plan->class_count; c++)
         if (planner->stages[c].rows > 0)
-            MGB_TRY(mgb_plan_node(planner, &planner->stages[c], node));
+            MGB_TRY(mgb_plan_node(planner, &planner->stages[c],
+                                  mgb_plan_instead(planner, &planner->stages[c], node)));
     mgb_plan_exchange(planner, node);
     return MGB_OK;
 }
@@ -58,10 +59,10 @@ enum mgb_status mgb_plan_backward(struct mgb_planner *planner)
         MGB_TRY(mgb_plan_again(planner, n));
         MGB_TRY(node_run(planner, n));
         if (overlap)
-            mgb_plan_sum(planner, n);
+            MGB_TRY(mgb_plan_sum(planner, n));
     }
     if (!planner->plan->stale) /* then the update comes first: mgb_plan_keep */
-        mgb_plan_sum(planner, -1);
+        MGB_TRY(mgb_plan_sum(planner, -1));
     for (int k = 0; k < planner->buckets.count; k++)
         for (int c = 0; c < planner->plan->class_count; c++)
             if (planner->buckets.at[k].buffers[c] >= 0)

@@ -121,6 +121,7 @@ static enum mgb_status rules_apply(struct mgb_verifier *v)
     MGB_TRY(mgb_verify_contents(v));
     MGB_TRY(mgb_verify_layout(v));
     MGB_TRY(mgb_verify_commit(v));
+    MGB_TRY(mgb_verify_rows(v));
     return mgb_verify_updates(v);
 }
 

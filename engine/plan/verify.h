@@ -59,6 +59,8 @@ mgb_verify_layout(const struct mgb_verifier *v); /* declared lifetimes, lasting 
 enum mgb_status
 mgb_verify_commit(const struct mgb_verifier *v); /* no update before the last gradient */
 enum mgb_status
+mgb_verify_rows(const struct mgb_verifier *v); /* rows of a table's gradient are unpacked, once */
+enum mgb_status
 mgb_verify_updates(const struct mgb_verifier *v); /* every trained variable once, nothing frozen */
 
 #endif

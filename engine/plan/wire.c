@@ -40,6 +40,11 @@ void mgb_plan_widen(struct mgb_planner *planner, struct mgb_bucket *bucket, int 
     if (!bucket_narrows(planner, bucket) || bucket->buffers[class] < 0)
         return;
     int from = bucket->wires[class];
+    if (bucket->packed[class]) {
+        cast_add(planner, class, bucket->sum, bucket->arrivals[class], bucket->arrivals[class],
+                 mgb_plan_name(planner, "round gradients %d", number));
+        return;
+    }
     if (from < 0) {
         cast_add(planner, class, MGB_SELF, bucket->buffers[class], bucket->buffers[class],
                  mgb_plan_name(planner, "round gradients %d", number));

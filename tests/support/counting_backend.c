@@ -7,7 +7,7 @@
 
 static int64_t copied[MOST_DEVICES][MOST_DEVICES], reduced;
 static int closed;
-static bool peeking;
+static bool peeking, lacking;
 static struct {
     int device;
     void *base;
@@ -36,6 +36,11 @@ int counting_closed(void)
 void counting_peek(bool on)
 {
     peeking = on;
+}
+
+void counting_lack_rows(bool on)
+{
+    lacking = on;
 }
 
 int64_t counting_copied(int from, int to)
@@ -81,6 +86,9 @@ static bool counting_can(void *context, enum mgb_capability capability, int devi
 static enum mgb_status counting_describe(void *context, int device, const struct mgb_node_use *use,
                                          struct mgb_operator_facts *out)
 {
+    if (lacking && use->graph->nodes[use->node].kind == MGB_OP_EMBEDDING_ROWS)
+        return mgb_fail(MGB_UNSUPPORTED, "'%s' shall not run here",
+                        use->graph->nodes[use->node].name);
     return mgb_host_backend.describe(context, device, use, out);
 }
 

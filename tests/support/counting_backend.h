@@ -14,6 +14,8 @@ int64_t counting_all_copied(void);
 int counting_closed(void);
 /* From now on every launch first reads a byte of every arena of other devices, as faulty code might. */
 void counting_peek(bool on);
+/* From now on devices say that they lack the operator that packs gradients of tables: they travel whole. */
+void counting_lack_rows(bool on);
 /* Bytes that one participant put into all-reduces since then. */
 int64_t counting_reduced(void);
 

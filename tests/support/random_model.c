@@ -284,20 +284,20 @@ static enum mgb_status weight(struct maker *m, int *out, const char *name, struc
     return mgb_graph_read(m->graph, out, variable);
 }
 
-/* The label looked up, then lstm and gru over four positions of three, the second backwards, with a mask and with states that
+/* The label looked up, in a table of three rows or in one so large that its gradient travels as rows, then lstm and gru over four positions of three, the second backwards, with a mask and with states that
  * have a gradient. No draw decides it. */
 static enum mgb_status remember(struct maker *m, int *x, int label)
 {
     struct mgb_recurrent r = mgb_recurrent_init(), g = mgb_recurrent_init();
     int64_t width = shape_of(m, *x)->dim[0];
-    int w, state, words, y;
+    int w, state, words, y, vocabulary = m->seed % 8 == 1 ? 24 : RANDOM_MODEL_CLASSES;
     if (m->seed % 4 != 1)
         return MGB_OK;
     MGB_TRY(weight(m, &w, "state", (struct mgb_shape){2, {width, 5}}));
     MGB_TRY(mgb_op_dense(m->graph, &state, "state", *x, w, -1, MGB_TANH));
     MGB_TRY(weight(m, &w, "positions", (struct mgb_shape){2, {width, 12}}));
     MGB_TRY(mgb_op_dense(m->graph, x, "positions", *x, w, -1, m->smooth ? MGB_SIGMOID : MGB_RELU));
-    MGB_TRY(weight(m, &w, "embeddings", (struct mgb_shape){2, {RANDOM_MODEL_CLASSES, 12}}));
+    MGB_TRY(weight(m, &w, "embeddings", (struct mgb_shape){2, {vocabulary, 12}}));
     MGB_TRY(mgb_op_embedding(m->graph, &words, "embedding", label, w));
     MGB_TRY(mgb_op_reshape(m->graph, x, "positions", *x, &(struct mgb_shape){2, {4, 3}}));
     MGB_TRY(mgb_op_reshape(m->graph, &words, "words", words, &(struct mgb_shape){2, {4, 3}}));

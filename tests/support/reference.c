@@ -34,20 +34,24 @@ void reference_free(struct reference *reference)
     free(reference->counts);
 }
 
-/* Classes of the logits that are compared with this label; rows of the table that these numbers are looked up in. */
+/* Classes of the logits that are compared with this label; rows of the table that these numbers are looked up in: the fewest. */
 static int64_t label_classes(const struct mgb_graph *graph, int tensor)
 {
+    int64_t fewest = 0;
     for (int i = 0; i < graph->node_count; i++) {
         const struct mgb_node *node = &graph->nodes[i];
+        int64_t own = 0;
         if (node->kind == MGB_OP_EMBEDDING && node->inputs[0] == tensor)
-            return graph->tensors[node->inputs[1]].shape.dim[0];
+            own = graph->tensors[node->inputs[1]].shape.dim[0];
         bool compares = node->kind == MGB_OP_SOFTMAX_XENT || node->kind == MGB_OP_ACCURACY;
         if (compares && node->inputs[1] == tensor) {
             const struct mgb_shape *shape = &graph->tensors[node->inputs[0]].shape;
-            return shape->dim[shape->rank - 1];
+            own = shape->dim[shape->rank - 1];
         }
+        if (own > 0 && (fewest == 0 || own < fewest))
+            fewest = own;
     }
-    return 2;
+    return fewest > 0 ? fewest : 2;
 }
 
 void reference_fill(struct reference *r, unsigned seed)
