@@ -1,27 +1,50 @@
 /* Casts between f32 and the 16-bit types that gradients travel as, bit for bit as on CPU devices. */
 #include "engine/cuda/kernels.h"
 
+#include "engine/cuda/vector.cuh"
+
 #define MGB_HALF static __device__ __forceinline__
 #include "engine/base/half.h"
 
-static __device__ __forceinline__ uint16_t narrow_one(float value, int brain)
+struct halves {
+    uint16_t v[4]; /* only v[0] when not wide */
+} __attribute__((aligned(8)));
+
+static __device__ __forceinline__ struct halves halves_load(const uint16_t *from, int wide)
 {
-    return brain ? mgb_bf16_of_f32(value) : mgb_f16_of_f32(value);
+    struct halves h = {{from[0], 0, 0, 0}};
+    return wide ? *(const struct halves *)(const void *)from : h;
 }
 
-static __device__ __forceinline__ float widen_one(uint16_t value, int brain)
+static __device__ __forceinline__ void halves_store(uint16_t *to, struct halves h, int wide)
 {
-    return brain ? mgb_f32_of_bf16(value) : mgb_f32_of_f16(value);
+    if (wide)
+        *(struct halves *)(void *)to = h;
+    else
+        to[0] = h.v[0];
+}
+
+static __device__ __forceinline__ void cast_part(const struct mgb_gpu_cast_args *a, int64_t i, int wide)
+{
+    struct halves half = {{0, 0, 0, 0}};
+    if (a->narrow) {
+        struct quad x = quad_load((const float *)a->from + i, wide);
+        for (int k = 0; k < QUAD_WIDTH(wide); k++)
+            half.v[k] = a->brain ? mgb_bf16_of_f32(x.v[k]) : mgb_f16_of_f32(x.v[k]);
+    } else {
+        half = halves_load((const uint16_t *)a->from + i, wide);
+    }
+    if (!a->widen) {
+        halves_store((uint16_t *)a->to + i, half, wide);
+        return;
+    }
+    struct quad y = quad_all(0.0f);
+    for (int k = 0; k < QUAD_WIDTH(wide); k++)
+        y.v[k] = a->brain ? mgb_f32_of_bf16(half.v[k]) : mgb_f32_of_f16(half.v[k]);
+    quad_store((float *)a->to + i, y, wide);
 }
 
 MGB_CUDA_KERNEL(mgb_gpu_cast, struct mgb_gpu_cast_args)
 {
-    int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += stride) {
-        uint16_t half = a.narrow ? narrow_one(((const float *)a.from)[i], a.brain) : ((const uint16_t *)a.from)[i];
-        if (a.widen)
-            ((float *)a.to)[i] = widen_one(half, a.brain);
-        else
-            ((uint16_t *)a.to)[i] = half;
-    }
+    EACH_QUAD(cast_part, &a, a.count, quad_fits(a.from) && quad_fits(a.to));
 }

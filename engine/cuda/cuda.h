@@ -58,7 +58,7 @@ struct mgb_queue {
     cudaStream_t stream;
     cublasHandle_t blas;         /* compute queues of GPUs */
     cudaEvent_t arrived, served; /* collective.c */
-    double *scratch;             /* one number on the device, for clipping */
+    double *scratch;             /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping */
     const char *last;            /* the newest work, for messages */
 };
 

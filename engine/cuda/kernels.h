@@ -66,34 +66,11 @@ struct mgb_gpu_row_sum_args { /* one block of 256 threads */
     const double *rows;
     int64_t count, divisor;
 };
-struct mgb_gpu_norm_args { /* one block of 256 threads */
-    float *to;
-    const float *x;
-    int64_t count;
-};
-struct mgb_gpu_clip_args { /* one thread; `carry` holds the sum between launches */
-    float *to;
-    const float *from;
-    int64_t count;
-    double *carry;
-    float clip_norm;
-    int first, last;
-};
 struct mgb_gpu_cast_args { /* narrow: to 16 bits; widen: back; both: rounded, kept as f32 */
     void *to;
     const void *from;
     int64_t count;
     int brain, narrow, widen;
-};
-struct mgb_gpu_update_args {
-    float *weight;
-    const float *gradient;
-    float *slot0, *slot1;
-    int64_t count;
-    const float *clip; /* NULL: none */
-    const struct mgb_cuda_fault *fault;
-    float lr, momentum, rho, beta1, beta2, epsilon;
-    int nesterov;
 };
 
 MGB_CUDA_DECLARE(mgb_gpu_bias, struct mgb_gpu_bias_args)
@@ -105,13 +82,6 @@ MGB_CUDA_DECLARE(mgb_gpu_xent, struct mgb_gpu_xent_args)
 MGB_CUDA_DECLARE(mgb_gpu_xent_grad, struct mgb_gpu_xent_args)
 MGB_CUDA_DECLARE(mgb_gpu_right, struct mgb_gpu_right_args)
 MGB_CUDA_DECLARE(mgb_gpu_row_sum, struct mgb_gpu_row_sum_args)
-MGB_CUDA_DECLARE(mgb_gpu_norm, struct mgb_gpu_norm_args)
-MGB_CUDA_DECLARE(mgb_gpu_clip, struct mgb_gpu_clip_args)
 MGB_CUDA_DECLARE(mgb_gpu_cast, struct mgb_gpu_cast_args)
-MGB_CUDA_DECLARE(mgb_gpu_sgd, struct mgb_gpu_update_args)
-MGB_CUDA_DECLARE(mgb_gpu_rmsprop, struct mgb_gpu_update_args)
-MGB_CUDA_DECLARE(mgb_gpu_adagrad, struct mgb_gpu_update_args)
-MGB_CUDA_DECLARE(mgb_gpu_adadelta, struct mgb_gpu_update_args)
-MGB_CUDA_DECLARE(mgb_gpu_adam, struct mgb_gpu_update_args)
 
 #endif

@@ -26,7 +26,8 @@ static enum mgb_status stream_fill(struct mgb_queue *queue)
     MGB_CUDA_TRY(cuda, cudaEventCreateWithFlags(&queue->served, cudaEventDisableTiming));
     if (queue->on_cpu || queue->request.use != MGB_USE_COMPUTE)
         return MGB_OK;
-    MGB_CUDA_TRY(cuda, cudaMalloc((void **)&queue->scratch, sizeof *queue->scratch));
+    MGB_CUDA_TRY(cuda,
+                 cudaMalloc((void **)&queue->scratch, MGB_CUDA_SCRATCH * sizeof *queue->scratch));
     cublasStatus_t status = cublasCreate(&queue->blas);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasSetStream(queue->blas, queue->stream);

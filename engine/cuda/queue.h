@@ -35,6 +35,14 @@ enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *fro
                               enum mgb_wire_type type, enum mgb_cast way);
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
 
+/* many.c: what `work.c` says of GPUs, where a launch takes many tensors. */
+#define MGB_CUDA_SCRATCH 16384 /* doubles of a compute queue of a GPU */
+enum mgb_status mgb_cuda_many_norm(struct mgb_queue *queue, float *to, const float *const *sources,
+                                   const int64_t *counts, int source_count);
+enum mgb_status mgb_cuda_many_clip(struct mgb_queue *queue, float *to, const float *const *sources,
+                                   const int64_t *counts, int source_count, float clip_norm);
+enum mgb_status mgb_cuda_many_update(struct mgb_queue *queue, const struct mgb_update *update);
+
 /* statistics.c: the merge on a GPU. */
 enum mgb_status mgb_cuda_gpu_merge(struct mgb_queue *queue, float *mean, float *variance,
                                    const float *const *sources, const int64_t *rows, int towers,

@@ -2,7 +2,6 @@
 #include "engine/cuda/queue.h"
 
 #include "engine/cuda/kernel.h"
-#include <math.h>
 
 static enum mgb_status job_begin(struct mgb_cuda_job **out, struct mgb_queue *queue,
                                  enum mgb_cuda_job_kind kind, const char *what)
@@ -134,11 +133,7 @@ enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *c
         return cpu_sum(queue, MGB_CUDA_JOB_NORM, "a norm", &job);
     }
     MGB_TRY(mgb_cuda_begin(queue, "a norm"));
-    for (int k = 0; k < source_count; k++) {
-        struct mgb_gpu_norm_args args = {.to = to + k, .x = sources[k], .count = counts[k]};
-        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_norm, 1, 256, &args));
-    }
-    return MGB_OK;
+    return mgb_cuda_many_norm(queue, to, sources, counts, source_count);
 }
 
 enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
@@ -153,17 +148,7 @@ enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *c
         return cpu_sum(queue, MGB_CUDA_JOB_CLIP, "clipping", &job);
     }
     MGB_TRY(mgb_cuda_begin(queue, "clipping"));
-    for (int k = 0; k < source_count; k++) {
-        struct mgb_gpu_clip_args args = {.to = to,
-                                         .from = sources[k],
-                                         .count = counts[k],
-                                         .carry = queue->scratch,
-                                         .clip_norm = clip_norm,
-                                         .first = k == 0,
-                                         .last = k == source_count - 1};
-        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_clip, 1, 1, &args));
-    }
-    return MGB_OK;
+    return mgb_cuda_many_clip(queue, to, sources, counts, source_count, clip_norm);
 }
 
 enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
@@ -190,67 +175,13 @@ enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *fro
     return job_end(queue, job);
 }
 
-static const void *update_kernel(enum mgb_optimizer_kind kind)
-{
-    switch (kind) {
-    case MGB_SGD:
-        return (const void *)mgb_gpu_sgd;
-    case MGB_RMSPROP:
-        return (const void *)mgb_gpu_rmsprop;
-    case MGB_ADAGRAD:
-        return (const void *)mgb_gpu_adagrad;
-    case MGB_ADADELTA:
-        return (const void *)mgb_gpu_adadelta;
-    case MGB_ADAM:
-        return (const void *)mgb_gpu_adam;
-    }
-    return NULL;
-}
-
-/* The learning rate with adam's bias correction, in double as on CPU devices. */
-static float update_rate(const struct mgb_update *update)
-{
-    const struct mgb_optimizer *o = update->optimizer;
-    double t = (double)(update->values->updates + 1);
-    if (o->kind != MGB_ADAM)
-        return update->values->lr;
-    double correction = sqrt(1.0 - pow((double)o->beta2, t)) / (1.0 - pow((double)o->beta1, t));
-    return (float)((double)update->values->lr * correction);
-}
-
-static enum mgb_status gpu_update(struct mgb_queue *queue, const struct mgb_update *update)
-{
-    const struct mgb_optimizer *o = update->optimizer;
-    MGB_TRY(mgb_cuda_begin(queue, "an update"));
-    if (update->momentum)
-        return mgb_fail(MGB_UNSUPPORTED, "backend cuda does not move statistics of batch norm");
-    for (int k = 0; k < update->item_count; k++) {
-        const struct mgb_update_item *item = &update->items[k];
-        struct mgb_gpu_update_args args = {.weight = item->weight,
-                                           .gradient = item->gradient,
-                                           .slot0 = item->slots[0],
-                                           .slot1 = item->slots[1],
-                                           .count = item->count,
-                                           .clip = update->clip,
-                                           .fault = queue->cuda->fault,
-                                           .lr = update_rate(update),
-                                           .momentum = o->momentum,
-                                           .rho = o->rho,
-                                           .beta1 = o->beta1,
-                                           .beta2 = o->beta2,
-                                           .epsilon = o->epsilon,
-                                           .nesterov = o->nesterov};
-        MGB_TRY(mgb_cuda_start(queue, update_kernel(o->kind), mgb_cuda_blocks(item->count, 256),
-                               256, &args));
-    }
-    return MGB_OK;
-}
-
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update)
 {
-    if (!queue->on_cpu)
-        return gpu_update(queue, update);
     struct mgb_cuda_job *job;
+    if (!queue->on_cpu) {
+        MGB_TRY(mgb_cuda_begin(queue, "an update"));
+        return mgb_cuda_many_update(queue, update);
+    }
     MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_UPDATE, "an update"));
     job->update = *update;
     return job_end(queue, job);

@@ -12,6 +12,30 @@
     X(ACTIVATION, activation)                                                                      \
     X(ACTIVATION_GRAD, activation_grad)                                                            \
     X(ADD, add)                                                                                    \
+    X(ADD_VALUE, repeat)                                                                           \
+    X(ADD_VALUE_GRAD, sum_to)                                                                      \
+    X(ADD_WIDE, arithmetic)                                                                        \
+    X(SUB, arithmetic)                                                                             \
+    X(MUL, arithmetic)                                                                             \
+    X(DIV, arithmetic)                                                                             \
+    X(SUM_TO, sum_to)                                                                              \
+    X(EXPAND, repeat)                                                                              \
+    X(AFFINE, affine)                                                                              \
+    X(ABS, affine)                                                                                 \
+    X(ABS_GRAD, affine)                                                                            \
+    X(SUM, sum)                                                                                    \
+    X(MEAN, sum)                                                                                   \
+    X(MAX, max)                                                                                    \
+    X(SPREAD, spread_grad)                                                                         \
+    X(MAX_GRAD, max_grad)                                                                          \
+    X(BCE, row_loss)                                                                               \
+    X(BCE_GRAD, row_loss_grad)                                                                     \
+    X(MSE, row_loss)                                                                               \
+    X(MSE_GRAD, row_loss_grad)                                                                     \
+    X(TOTAL, row_loss)                                                                             \
+    X(TOTAL_GRAD, row_loss_grad)                                                                   \
+    X(SQUARES, squares)                                                                            \
+    X(SQUARES_GRAD, squares_grad)                                                                  \
     X(RESHAPE, reshape)                                                                            \
     X(CONV2D, conv2d)                                                                              \
     X(CONV2D_GRAD_X, conv2d)                                                                       \
