@@ -74,8 +74,8 @@ static enum mgb_status apply_start(struct mgb_queue *queue, const struct mgb_ker
     args->channels = kernel->use.out[0].last;
     args->relu = kernel->use.a.norm.activation == MGB_RELU;
     args->wide = args->channels % 4 == 0;
-    return mgb_cuda_start(queue, function,
-                          mgb_cuda_blocks(args->count / (args->wide ? 4 : 1), 256), 256, args);
+    return mgb_cuda_start(queue, function, mgb_cuda_blocks(args->count / (args->wide ? 4 : 1), 256),
+                          256, args);
 }
 
 static enum mgb_status norm_facts(struct mgb_operator_facts *facts, const struct mgb_cuda_use *use)

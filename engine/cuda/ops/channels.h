@@ -20,7 +20,8 @@ struct mgb_gpu_channel_finish_args { /* a thread a channel */
     int64_t chunks, channels, positions;
     const float *x, *variance;
     float epsilon;
-    float *to[4]; /* columns: the sums; statistics: mean, variance; gradient: dgamma, dbeta, twice */
+    float
+        *to[4]; /* columns: the sums; statistics: mean, variance; gradient: dgamma, dbeta, twice */
 };
 
 MGB_CUDA_DECLARE(mgb_gpu_column_sums, struct mgb_gpu_channel_sums_args)

@@ -62,8 +62,8 @@ static enum mgb_status windows_start(struct mgb_queue *queue, const struct mgb_c
                                         .wide = plan->channels % 4 == 0,
                                         .window = plan->window};
     int64_t length = size[1] * (gather ? plan->channels : plan->cells) / (args.wide ? 4 : 1);
-    const void *kernel = gather ? (const void *)mgb_gpu_windows_gather
-                                : (const void *)mgb_gpu_windows_lay;
+    const void *kernel =
+        gather ? (const void *)mgb_gpu_windows_gather : (const void *)mgb_gpu_windows_lay;
     return mgb_cuda_start_rows(queue, kernel, plan->groups * images * size[0], length, &args);
 }
 
