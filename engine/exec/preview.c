@@ -4,8 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/exec/run_state.h"
-
-#define MOST_BATCH (INT64_C(1) << 22)
+#include <limits.h>
 
 struct mgb_preview {
     const struct mgb_backend *backend;
@@ -160,7 +159,8 @@ enum mgb_status mgb_preview_largest_batch(struct mgb_preview *preview, int64_t *
         return mgb_fail(MGB_UNSUPPORTED,
                         "no device in use has a memory limit to fit a batch in: give one with "
                         "gpu_memory, as \"4GiB\"");
-    int64_t fits = 0, fails = 0; /* 0: none known */
+    const int64_t most = INT_MAX / preview->effective.tower_count; /* more cannot be asked for */
+    int64_t fits = 0, fails = 0;                                   /* 0: none known */
     int fixed = mgb_graph_fixed_batch(preview->graph, NULL);
     if (fixed > 0) { /* the only size there is */
         bool good;
@@ -168,16 +168,12 @@ enum mgb_status mgb_preview_largest_batch(struct mgb_preview *preview, int64_t *
         *batch = good ? fixed : 0;
         return MGB_OK;
     }
-    for (int64_t next = 1; next <= MOST_BATCH;
-         next = fails ? fits + (fails - fits) / 2 : fits * 2) {
+    for (int64_t next = 1; fits < most && (!fails || fails - fits > 1);) {
         bool good;
         MGB_TRY(batch_try(preview, &good, next));
-        if (good)
-            fits = next;
-        else
-            fails = next;
-        if (fails && fails - fits <= 1)
-            break;
+        *(good ? &fits : &fails) = next;
+        next = fails ? fits + (fails - fits) / 2 : fits * 2;
+        next = next > most ? most : next;
     }
     *batch = fits;
     return MGB_OK;

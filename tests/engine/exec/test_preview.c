@@ -1,6 +1,7 @@
 /* Previews: what they say is what a run then does. */
 #include "tests/support/check.h"
 #include "tests/support/model.h"
+#include <limits.h>
 #include <mgb/preview.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,22 @@ static void the_largest_batch_is_the_last_one_that_opens(void **state)
     mgb_graph_free(graph);
 }
 
+/* No more than the placement takes, and no less where memory is no hindrance. */
+static void the_largest_batch_that_can_be_asked_for_is_found(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_mlp();
+    struct mgb_run_options options =
+        options_of(graph, (const char *const[]){"gpus", "3", "gpu_memory", "1000TiB", NULL});
+    struct mgb_preview *preview;
+    int64_t largest;
+    assert_ok(mgb_preview_make(&preview, &options));
+    assert_ok(mgb_preview_largest_batch(preview, &largest));
+    assert_int_equal(largest, INT_MAX / 3);
+    mgb_preview_free(preview);
+    mgb_graph_free(graph);
+}
+
 static void without_a_limit_there_is_no_largest_batch(void **state)
 {
     (void)state;
@@ -131,6 +148,7 @@ int main(void)
         cmocka_unit_test(what_a_run_refuses_a_preview_refuses),
         cmocka_unit_test(a_plan_that_does_not_fit_is_shown_all_the_same),
         cmocka_unit_test(the_largest_batch_is_the_last_one_that_opens),
+        cmocka_unit_test(the_largest_batch_that_can_be_asked_for_is_found),
         cmocka_unit_test(without_a_limit_there_is_no_largest_batch),
         cmocka_unit_test(devices_come_with_the_backend_that_has_them),
     };
