@@ -67,6 +67,12 @@ static enum mgb_status rows_print(const struct mgb_plan *plan, enum mgb_table_fo
     for (int i = 0; i < plan->traffic_count; i++)
         row_add(&rows, "bytes moved", plan->traffic[i].from, plan->traffic[i].to, NULL,
                 plan->traffic[i].bytes);
+    for (int v = 0; v < mgb_graph_variable_count(plan->graph); v++) {
+        int64_t bytes;
+        if (mgb_plan_packers(plan, v, &bytes) > 0)
+            row_add(&rows, "bytes of rows sent", -1, -1, mgb_graph_variable_at(plan->graph, v).name,
+                    bytes);
+    }
     if (largest >= 0)
         row_add(&rows, "largest batch", -1, -1, "per GPU", largest);
     if (status == MGB_OK)

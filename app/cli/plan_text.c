@@ -132,6 +132,19 @@ static void rows_print(const struct mgb_plan *plan)
     putchar('\n');
 }
 
+/* Tables whose gradients travel as the rows that a tower's examples touch. */
+static void packed_print(const struct mgb_plan *plan)
+{
+    for (int v = 0; v < mgb_graph_variable_count(plan->graph); v++) {
+        struct mgb_variable_info info = mgb_graph_variable_at(plan->graph, v);
+        int64_t bytes;
+        int towers = mgb_plan_packers(plan, v, &bytes);
+        if (towers > 0)
+            printf("%-11s%s: %.1f of %.1f MiB from %d tower%s\n", "rows sent", info.name,
+                   (double)bytes / MIB, (double)info.bytes / MIB, towers, towers == 1 ? "" : "s");
+    }
+}
+
 static int64_t bytes_between(const struct mgb_plan *plan, int from, int to)
 {
     int64_t bytes = 0;
@@ -179,6 +192,7 @@ enum mgb_status mgb_cli_plan_print(const struct mgb_plan *plan, int64_t largest)
     MGB_TRY(tasks_print(plan));
     if (largest >= 0)
         printf("%-11s%" PRId64 " for each GPU\n", "largest", largest);
+    packed_print(plan);
     MGB_TRY(memory_print(plan));
     if (plan->traffic_count == 0)
         return MGB_OK;

@@ -119,3 +119,18 @@ enum mgb_status mgb_plan_unpack(struct mgb_planner *planner, struct mgb_bucket *
     planner->tasks.at[before].phase = MGB_PHASE_SUM;
     return MGB_OK;
 }
+
+int mgb_plan_packers(const struct mgb_plan *plan, int variable, int64_t *bytes)
+{
+    int packed = plan->graph->variables[variable].packed, towers = 0;
+    *bytes = 0;
+    for (int i = 0; packed >= 0 && i < plan->task_count; i++) {
+        const struct mgb_task *task = &plan->tasks[i];
+        if (task->kind != MGB_TASK_COMPUTE || task->node != plan->graph->tensors[packed].node)
+            continue;
+        int64_t here = plan->operands[task->operand_begin + task->input_count].bytes;
+        towers += plan->classes[task->class].tower_count;
+        *bytes = here > *bytes ? here : *bytes;
+    }
+    return towers;
+}

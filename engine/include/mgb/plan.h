@@ -200,6 +200,10 @@ enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan 
 enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also,
                                int64_t gpu_memory);
 
+/* How many towers send the gradient of `variable`, a table, as the rows that they touch; *bytes: the most that one of them
+ * sends. 0: it travels whole, or not at all. */
+int mgb_plan_packers(const struct mgb_plan *plan, int variable, int64_t *bytes);
+
 /* Structural check by an independent reading of the flat form: every wait there that is needed, no use before
  * definition, no live buffers overlapping, every tensor and task with a device, no compute task touching another
  * device's memory, copies of equal size, lasting bytes written only by updates and moves, collectives complete, no update
