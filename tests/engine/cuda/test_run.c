@@ -87,6 +87,43 @@ static void every_placement_follows_the_host_backend(void **state)
     mgb_graph_free(graph);
 }
 
+/* Convolution, pooling, dropout, and batch norm of an image and of a dense layer. */
+static struct mgb_graph *image_model(void)
+{
+    struct mgb_graph *graph = model_make("image");
+    struct mgb_window window = model_window(3, 1, MGB_SAME);
+    int x = model_input(graph, "image", SHAPE(3, 6, 5, 3)), label = model_label(graph, "label");
+    x = model_conv2d(graph, "conv", x, 8, &window, MGB_LINEAR);
+    x = model_batch_norm(graph, "channels", x, MGB_RELU);
+    x = model_dropout(graph, model_max_pool2d(graph, x, 2), 0.25f);
+    x = model_dense(graph, "dense", model_flatten(graph, x), 7, MGB_LINEAR);
+    x = model_batch_norm(graph, "units", x, MGB_LINEAR);
+    model_classify(graph, model_dense(graph, "logits", x, 3, MGB_LINEAR), label);
+    return graph;
+}
+
+/* Statistics of the batch, one tower's or all towers', merged on a GPU or on the CPU, and the moving ones. */
+static void batch_norm_follows_the_host_backend(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "gpus=1 global_batch=10",
+        "gpus=2 global_batch=10 strategy=gradients",
+        "gpus=2 global_batch=10 strategy=gradients bn=sync",
+        "gpus=3 global_batch=10 strategy=gradients bn=sync update_at=/cpu:0",
+        "gpus=2 global_batch=10 strategy=outputs bn=sync",
+        "gpus=4 global_batch=10 strategy=allreduce bn=sync",
+        "gpus=2 global_batch=10 strategy=independent",
+    };
+    struct mgb_graph *graph = image_model();
+    struct training_data data = training_data_make(graph, 30, true, 5);
+    machine_set("4", NULL);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        placement_follows_the_host(graph, &data.source, options[i], machine_cuda());
+    training_data_done(&data);
+    mgb_graph_free(graph);
+}
+
 /* NCCL takes no two ranks on a GPU: there the backend's own reducer serves, within a GPU and across. */
 static void logical_devices_follow_the_host_without_nccl(void **state)
 {
@@ -159,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_placement_follows_the_host_backend),
+        cmocka_unit_test(batch_norm_follows_the_host_backend),
         cmocka_unit_test(logical_devices_follow_the_host_without_nccl),
         cmocka_unit_test(places_on_gpus_change_no_bit),
         cmocka_unit_test(live_toggles_keep_weights_and_slots),
