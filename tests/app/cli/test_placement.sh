@@ -37,6 +37,12 @@ done
 expect 2 '' "mgbench: --no-cpu-merge takes no value" mgbench plan mlp --no-cpu-merge=no
 expect 2 '' "mgbench: unknown option '--no-gpus' (did you mean '--gpus'?)" mgbench plan mlp --no-gpus
 
+# Of which tables towers send the rows they touch.
+command_line='mgbench plan lstm_lm'
+same 'rows sent' 'rows sent  embedding/embeddings: 0.6 of 9.8 MiB from 2 towers' \
+    "$(mgbench plan lstm_lm --backend host --gpus 2 --batch 20 --strategy gradients --sum-at /cpu:0 | grep '^rows sent')"
+same 'whole' '' "$(mgbench plan lstm_lm --backend host --gpus 2 --batch 20 --strategy allreduce | grep '^rows sent')"
+
 # Every placement option is a flag, in the help of every command that takes them.
 command_line='help'
 for command in run plan check verify; do

@@ -220,6 +220,29 @@ static void plain_facts_say_what_may_share_memory(void **state)
     }
 }
 
+/* For who would rather move few rows than a table; the sum of two gradients has no such form. */
+static void the_gradient_of_a_table_used_once_comes_as_rows_too(void **state)
+{
+    (void)state;
+    int ids, once, twice, y;
+    assert_ok(mgb_graph_input(graph, &ids, "ids", SHAPE(1, 3), MGB_I32));
+    once = model_weight(graph, "once", SHAPE(2, 50, 4));
+    twice = model_weight(graph, "twice", SHAPE(2, 50, 4));
+    assert_ok(mgb_op_embedding(graph, &y, "a", ids, once));
+    for (int i = 0; i < 2; i++) {
+        int more;
+        assert_ok(mgb_op_embedding(graph, &more, "b", ids, twice));
+        assert_ok(mgb_op_add(graph, &y, "add", y, more));
+    }
+    finish(model_flatten(graph, y));
+    assert_true(has("once.grad_rows = embedding_rows(ids, flatten.grad) -> Nx15 f32\n"));
+    assert_true(has("once.grad_unpacked = embedding_unpack(once.grad_rows) -> 50x4 f32\n"));
+    assert_true(has("gradient once = a.grad_w\n"));
+    assert_false(has("twice.grad_rows"));
+    assert_int_equal(graph->variables[1].packed, -1);
+    assert_int_equal(graph->variables[1].unpacked, -1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -236,6 +259,7 @@ int main(void)
         TEST(a_metric_has_no_gradient),
         TEST(dropout_is_undone_with_its_own_key),
         TEST(the_place_of_a_maximum_is_kept_only_for_a_gradient),
+        TEST(the_gradient_of_a_table_used_once_comes_as_rows_too),
         TEST(plain_facts_say_what_may_share_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
