@@ -16,6 +16,9 @@ const char *mgb_script_describe(lua_State *L, int index)
     case LUA_TNONE:
         return lua_pushliteral(L, "nothing");
     default:
+        if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING)
+            return lua_pushfstring(L, strchr("aeiou", *lua_tostring(L, -1)) ? "an %s" : "a %s",
+                                   lua_tostring(L, -1));
         return lua_pushfstring(L, "a %s", luaL_typename(L, index));
     }
 }

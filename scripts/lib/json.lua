@@ -36,7 +36,10 @@ function encode(value)
   elseif kind == "number" then
     if math.type(value) == "integer" then return ("%d"):format(value) end
     if value ~= value or value == math.huge or value == -math.huge then return "null" end
-    return (("%.17g"):format(value))
+    for digits = 15, 17 do -- as few as give the number back
+      local text = ("%%.%dg"):format(digits):format(value)
+      if digits == 17 or tonumber(text) == value then return text end
+    end
   elseif kind == "boolean" then
     return tostring(value)
   elseif kind == "nil" then

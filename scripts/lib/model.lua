@@ -67,7 +67,7 @@ end
 local function tensor_check(m, what, value)
   local build = build_of(m)
   if not host.is_tensor(value) then
-    host.fail(("%s: tensor expected, got %s"):format(what, host.describe(value)))
+    host.fail(("%s: tensor expected, got %s"):format(what, host.given_text(value)))
   end
   return build, host.number(value)
 end
@@ -172,7 +172,7 @@ local function layer_call(model, ...)
   local build = { name = model.name, model = model, graph = outer.graph, root = root, arguments = { ... }, taken = 0, outputs = {} }
   for i, value in ipairs(build.arguments) do
     if not host.is_tensor(value) then
-      host.fail(("model '%s': argument %d: tensor expected, got %s"):format(model.name, i, host.describe(value)))
+      host.fail(("model '%s': argument %d: tensor expected, got %s"):format(model.name, i, host.given_text(value)))
     end
   end
   local group = root.variables[model] or {}

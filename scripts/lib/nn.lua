@@ -33,6 +33,12 @@ function tensor_type.__index(tensor, name)
   host.fail(("a tensor has no field '%s': there are shape and type"):format(tostring(name)))
 end
 
+for operator, name in pairs{ __add = "add", __sub = "sub", __mul = "mul", __div = "div" } do
+  tensor_type[operator] = function(a, b) return nn[name](a, b) end
+end
+
+function tensor_type.__unm(tensor) return nn.mul(tensor, -1) end
+
 local function is_tensor(value) return inner[value] ~= nil end
 
 local function build_now(what)
@@ -58,6 +64,15 @@ end
 
 host.layer_state = state
 
+-- What was given where another kind of layer is wanted, or a tensor: then it was most often not called yet.
+function host.layer_text(value) return state[value] and tostring(value) or host.describe(value) end
+
+local function given_text(value)
+  return state[value] and ("the %s itself: call it on a tensor first"):format(tostring(value)) or host.describe(value)
+end
+
+host.given_text = given_text
+
 -- The numbers of the tensors given and how many, after checking how many there are and whose. A kind with `optional` takes
 -- up to so many more than `inputs`, nil where one is left out; one with `numbers` takes plain numbers beside tensors, as
 -- { number }.
@@ -80,7 +95,7 @@ local function operands_check(layer, ...)
       host.fail(("%s: argument %d: a tensor or a finite number expected, got %s"):format(what, i, host.describe(value)))
     end
     if not plain and not is_tensor(value) then
-      host.fail(("%s: argument %d: tensor expected, got %s"):format(what, i, host.describe(value)))
+      host.fail(("%s: argument %d: tensor expected, got %s"):format(what, i, given_text(value)))
     end
     if not plain and inner[value].build.graph ~= build.graph then
       host.fail(("%s: argument %d is a tensor of another model ('%s'); call the model as a layer instead")
@@ -219,8 +234,11 @@ end
 -- read by this function instead.
 local function define(kind)
   kind.options.name = "text"
-  nn[kind.name] = function(first, ...)
-    local what = "nn." .. kind.name
+  nn[kind.name] = function(...)
+    local what, first = "nn." .. kind.name, ...
+    if first == nil and select("#", ...) > 0 then
+      host.fail(("%s: argument 1: %s expected, got nil"):format(what, kind.direct and "tensor" or "table of options"))
+    end
     local direct = is_tensor(first) or state[first] ~= nil or kind.numbers and type(first) == "number"
     if direct and not kind.direct then
       host.fail(("%s needs its options: write %s{...}(x)"):format(what, what))
@@ -228,7 +246,7 @@ local function define(kind)
     local options = host.read(what, not direct and first or {}, kind.options)
     if kind.prepare then kind.prepare(options.name and ("%s '%s'"):format(what, options.name) or what, options) end
     local layer = host.layer_make(kind, options.name or kind.name, options)
-    if direct then return layer(first, ...) end
+    if direct then return layer(...) end
     return layer
   end
 end

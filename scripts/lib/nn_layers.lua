@@ -14,7 +14,7 @@ define{
     o.bias_init = initialiser_read(what, "bias_init", o.bias_init, "zeros")
     local other = o.tie ~= nil and state[o.tie] and state[o.tie].kind.name
     if o.tie ~= nil and other ~= "dense" and other ~= "embedding" then
-      host.fail(what .. ": tie: a dense or embedding layer expected, got " .. host.describe(o.tie))
+      host.fail(what .. ": tie: a dense or embedding layer expected, got " .. host.layer_text(o.tie))
     end
   end,
   call = function(build, layer, o, x)

@@ -12,7 +12,7 @@ define{
     o.init = initialiser_read(what, "init", o.init or { "uniform", 0.05 })
     local other = o.tie ~= nil and state[o.tie] and state[o.tie].kind.name
     if o.tie ~= nil and other ~= "embedding" then
-      host.fail(("%s: tie: an embedding layer expected, got %s%s"):format(what, host.describe(o.tie), other == "dense" and
+      host.fail(("%s: tie: an embedding layer expected, got %s%s"):format(what, host.layer_text(o.tie), other == "dense" and
                 "; write it the other way round: nn.dense{ tie = embedding }" or ""))
     end
     local first = o.tie and state[o.tie].options
@@ -186,7 +186,7 @@ define{
   prepare = function(what, o)
     local s = state[o.layer]
     if not s or s.kind.name ~= "lstm" and s.kind.name ~= "gru" then
-      host.fail(("%s: layer: an lstm or gru layer expected, got %s"):format(what, host.describe(o.layer)))
+      host.fail(("%s: layer: an lstm or gru layer expected, got %s"):format(what, host.layer_text(o.layer)))
     end
     if s.options.reverse then host.fail(what .. ": layer: it goes both ways, so reverse is not for its layer") end
     o.forward, o.backward = direction_make(o, "forward_", false), direction_make(o, "backward_", true)

@@ -114,6 +114,39 @@ static void scopes_and_parameters_have_their_names(void **state)
         "1)") "local s = names(model:summary()) assert(s:match('^p/value'), s)");
 }
 
+static void signs_between_tensors_are_layers(void **state)
+{
+    (void)state;
+    passes(
+        MODEL("y = (x + x) * 0.5 - 1 / (nn.abs(x) + 1) * x + nn.parameter{ shape = { 10 } } y = -y "
+              "/ 2") "assert(names(model:summary()) == 'parameter/value end/kernel end/bias')");
+    fails(MODEL("y = x + image") "model:summary()",
+          "add 'add': 10 and 8x6x4 have different shapes that do not fit each other: counted "
+          "from the last axis, two are equal or one is 1");
+    fails(MODEL("y = x + 'x'") "model:summary()", "nn.add: argument 2: tensor expected, got \"x\"");
+    fails(MODEL("y = x / 0") "model:summary()", "nn.div 'div': division by 0");
+}
+
+/* A function that forgot to return, a layer that was never called, a name that is nil. */
+static void what_is_given_in_place_of_a_tensor_is_named(void **state)
+{
+    (void)state;
+    fails(MODEL("local function block(x) nn.dense{ units = 2 }(x) end\n"
+                "y = nn.relu(block(x))") "model:summary()",
+          "nn.flatten: argument 1: tensor expected, got the layer relu 'relu' itself: call it on a "
+          "tensor first");
+    fails(MODEL("y = nn.add(x, nn.dense{ units = 10 })") "model:summary()",
+          "nn.add: argument 2: tensor expected, got the layer dense 'dense' itself: call it on a "
+          "tensor first");
+    fails(
+        MODEL("m:output('y', nn.dense{ units = 10 })") "model:summary()",
+        "m:output: tensor expected, got the layer dense 'dense' itself: call it on a tensor first");
+    fails(MODEL("y = nn.relu(nil)") "model:summary()",
+          "nn.relu: argument 1: tensor expected, got nil");
+    fails("nn.dense(nil)", "nn.dense: argument 1: table of options expected, got nil");
+    fails("mgb.run{ model = mgb.adam{} }", "model: name or model expected, got an optimizer");
+}
+
 static void a_model_is_a_layer(void **state)
 {
     (void)state;
@@ -129,6 +162,13 @@ static void a_model_is_a_layer(void **state)
 static void options_of_a_model_are_checked(void **state)
 {
     (void)state;
+    passes("local m = nn.model('m', function(m) local x, y = m:input('x', { 1 }), m:input('y', { 1 "
+           "})\n"
+           "m:loss(nn.mean_squared_error(nn.dense{ units = 1 }(x), y)) end, { options = { rate = "
+           "0.1, third = 0.1 + 0.2, "
+           "big = 1e300 } })\n"
+           "local said = m:summary().options\n"
+           "assert(said == '{\"big\":1e+300,\"rate\":0.1,\"third\":0.30000000000000004}', said)");
     passes(MODEL("seen = opt.depth") "model:summary() assert(seen == 2) model{ depth = 5 "
                                      "}:summary() assert(seen == 5)\n"
                                      "assert(model{ depth = 3 }{ wide = true }:summary().options "
@@ -269,6 +309,8 @@ int main(void)
         cmocka_unit_test(a_bare_variable_is_added_to_every_example),
         cmocka_unit_test(a_layer_of_two_graphs_has_variables_in_each),
         cmocka_unit_test(scopes_and_parameters_have_their_names),
+        cmocka_unit_test(signs_between_tensors_are_layers),
+        cmocka_unit_test(what_is_given_in_place_of_a_tensor_is_named),
         cmocka_unit_test(a_model_is_a_layer),
         cmocka_unit_test(options_of_a_model_are_checked),
         cmocka_unit_test(wrong_options_of_layers_are_named),

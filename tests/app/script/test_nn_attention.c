@@ -69,7 +69,7 @@ static void wrong_options_are_named(void **state)
           "nn.attention: unknown option 'head' (did you mean 'heads'?)");
     fails("nn.gelu{ approximate = 1 }", "nn.gelu: approximate: true or false expected, got 1");
     fails("nn.dense{ units = 3, tie = nn.gelu{} }",
-          "nn.dense: tie: a dense or embedding layer expected, got a table");
+          "nn.dense: tie: a dense or embedding layer expected, got layer gelu 'gelu'");
 }
 
 static void wrong_calls_are_named(void **state)

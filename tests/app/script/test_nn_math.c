@@ -156,7 +156,7 @@ static void wrong_calls_are_named(void **state)
           "binary_cross_entropy 'binary_cross_entropy': its target (f32, from 0 to 1) 'label' is "
           "i32, it takes f32");
     fails(RUN("nn.l2{}(x)"),
-          "nn.l2: argument 1: a layer, model or parameter expected, got a table");
+          "nn.l2: argument 1: a layer, model or parameter expected, got a tensor");
     fails(RUN("nn.l2{}()"), "nn.l2: one or more layers expected, got 0");
     fails(RUN("nn.l2{}(nn.dense{ units = 2, name = 'late' })"),
           "nn.l2 'l2': argument 1, 'late', has no variables yet; call it first");

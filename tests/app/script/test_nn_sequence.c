@@ -128,7 +128,7 @@ static void tied_tables_are_one(void **state)
     fails("nn.embedding{ units = 3, tie = nn.embedding{ vocabulary = 9, units = 7 } }",
           "nn.embedding: units = 3, but the table it is tied to has 7");
     fails("nn.embedding{ tie = nn.dense{ units = 7 } }",
-          "nn.embedding: tie: an embedding layer expected, got a table; write it the "
+          "nn.embedding: tie: an embedding layer expected, got layer dense 'dense'; write it the "
           "other way round: nn.dense{ tie = embedding }");
 }
 
@@ -159,7 +159,7 @@ static void wrong_options_are_named(void **state)
     fails("nn.gru{ units = 3, unit_forget_bias = true }",
           "nn.gru: unknown option 'unit_forget_bias'");
     fails("nn.bidirectional{ layer = nn.dense{ units = 3 } }",
-          "nn.bidirectional: layer: an lstm or gru layer expected, got a table");
+          "nn.bidirectional: layer: an lstm or gru layer expected, got layer dense 'dense'");
     fails("nn.bidirectional{ layer = nn.lstm{ units = 3, reverse = true } }",
           "nn.bidirectional: layer: it goes both ways, so reverse is not for its layer");
     fails(

@@ -374,7 +374,7 @@ static void a_grid_is_refused_before_the_first_run(void **state)
         {"gpus = { 1, x = 2 }",
          "grid: gpus: list of values expected, got a table with the key \"x\""},
         {"gpus = { 1, nil, 2 }", "grid: gpus: list of values expected, got "},
-        {"optimizer = mgb.sgd{ lr = 1 }", "grid: optimizer: list of values expected, got a table"},
+        {"optimizer = mgb.sgd{ lr = 1 }", "grid: optimizer: list of values expected, got an optimizer"},
         {"{ 1 }", "grid: value a table without a name"},
         {"optimizer = { mgb.sgd{ lr = 1 }, print }",
          "grid: optimizer[2]: optimizer expected (as mgb.sgd{ lr = 0.01 }), got a function"},
