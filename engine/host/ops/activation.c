@@ -141,8 +141,7 @@ void mgb_activate_grad(float *dx, const float *y, const float *dy, int64_t count
 
 static enum mgb_status activation_make(struct mgb_kernel *kernel)
 {
-    mgb_flat_plan(kernel, kernel->use.a.activation.activation != MGB_SIGMOID);
-    kernel->facts.in_place = mgb_flat_direct(kernel, 0) ? 0 : -1;
+    mgb_flat_plan(kernel, kernel->use.a.activation.activation != MGB_SIGMOID, 0);
     return MGB_OK;
 }
 
@@ -156,8 +155,7 @@ static enum mgb_status activation_run(struct mgb_kernel *kernel, const struct mg
 
 static enum mgb_status activation_grad_make(struct mgb_kernel *kernel)
 {
-    mgb_flat_plan(kernel, true); /* dy is 0 where channels are filled up */
-    kernel->facts.in_place = mgb_flat_direct(kernel, 1) ? 1 : -1;
+    mgb_flat_plan(kernel, true, 1); /* dy is 0 where channels are filled up */
     return MGB_OK;
 }
 

@@ -26,8 +26,7 @@ static void add_range(void *context, long long begin, long long end)
 
 static enum mgb_status add_make(struct mgb_kernel *kernel)
 {
-    mgb_flat_plan(kernel, true);
-    kernel->facts.in_place = mgb_flat_direct(kernel, 0) ? 0 : -1;
+    mgb_flat_plan(kernel, true, 0);
     return MGB_OK;
 }
 

@@ -56,8 +56,7 @@ static enum mgb_status affine_make(struct mgb_kernel *kernel)
 {
     bool zero_stays = kernel->use.kind != MGB_OP_AFFINE || kernel->use.a.affine.shift == 0;
     int over = kernel->use.kind == MGB_OP_ABS_GRAD ? 1 : 0; /* dy, of which nobody is in need */
-    mgb_flat_plan(kernel, zero_stays);
-    kernel->facts.in_place = mgb_flat_direct(kernel, over) ? over : -1;
+    mgb_flat_plan(kernel, zero_stays, over);
     return MGB_OK;
 }
 

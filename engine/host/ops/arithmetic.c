@@ -97,10 +97,10 @@ static enum mgb_status arithmetic_make(struct mgb_kernel *kernel)
 {
     bool alike = operands_alike(kernel);
     if (alike)
-        mgb_flat_plan(kernel, kernel->use.kind != MGB_OP_DIV);
+        mgb_flat_plan(kernel, kernel->use.kind != MGB_OP_DIV, 0);
     else
         mgb_plain_plan(kernel);
-    if (kernel->use.in[0].batched && kernel->use.in[0].count == kernel->use.out[0].count)
+    if (!alike && kernel->use.in[0].batched && kernel->use.in[0].count == kernel->use.out[0].count)
         kernel->facts.in_place = mgb_flat_direct(kernel, 0) ? 0 : -1;
     return MGB_OK;
 }

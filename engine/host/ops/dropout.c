@@ -137,11 +137,11 @@ static bool passes(const struct mgb_kernel *kernel)
 
 static enum mgb_status dropout_make(struct mgb_kernel *kernel)
 {
-    mgb_flat_plan(kernel, passes(kernel));
-    if (passes(kernel) && mgb_flat_direct(kernel, 0))
+    mgb_flat_plan(kernel, passes(kernel), 0);
+    if (passes(kernel) && mgb_flat_direct(kernel, 0)) {
         kernel->facts.alias = 0;
-    else if (mgb_flat_direct(kernel, 0))
-        kernel->facts.in_place = 0;
+        kernel->facts.in_place = -1;
+    }
     return MGB_OK;
 }
 

@@ -22,17 +22,25 @@ static int layout_choose(const struct mgb_host_use *use, struct mgb_image image,
     return use->plain[0] || spoilt ? MGB_LAYOUT_PLAIN : layout;
 }
 
-void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays)
+enum {
+    DIRECT = -1,   /* read where it is */
+    IN_OUTPUT = -2 /* copied to where the result goes */
+};
+
+void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays, int over)
 {
     const struct mgb_host_use *use = &kernel->use;
     struct mgb_image image = mgb_host_image(&use->out[0], use->rows);
     int layout = layout_choose(use, image, zero_stays);
     int64_t bytes = 4 * mgb_layout_count(image, layout);
     for (int i = 0; i < use->input_count; i++) {
-        bool direct = use->in[i].layout == layout;
-        kernel->part[i] = direct ? -1 : mgb_host_take_workspace(kernel, bytes);
+        if (use->in[i].layout == layout)
+            kernel->part[i] = DIRECT;
+        else
+            kernel->part[i] = i == over ? IN_OUTPUT : mgb_host_take_workspace(kernel, bytes);
     }
     kernel->part[MGB_PART_COUNT] = mgb_layout_count(image, layout);
+    kernel->facts.in_place = mgb_flat_direct(kernel, over) ? over : -1;
     kernel->facts.out_layout[0] = layout;
     kernel->facts.out_bytes[0] = 4 * kernel->part[MGB_PART_COUNT];
 }
@@ -42,7 +50,7 @@ void mgb_plain_plan(struct mgb_kernel *kernel)
     for (int i = 0; i < kernel->use.input_count; i++) {
         const struct mgb_host_tensor *in = &kernel->use.in[i];
         kernel->part[i] =
-            in->layout == MGB_LAYOUT_PLAIN ? -1 : mgb_host_take_workspace(kernel, 4 * in->count);
+            in->layout == MGB_LAYOUT_PLAIN ? DIRECT : mgb_host_take_workspace(kernel, 4 * in->count);
     }
 }
 
@@ -53,14 +61,15 @@ int64_t mgb_flat_count(const struct mgb_kernel *kernel)
 
 bool mgb_flat_direct(const struct mgb_kernel *kernel, int input)
 {
-    return kernel->part[input] < 0;
+    return kernel->part[input] == DIRECT;
 }
 
 const float *mgb_flat_input(struct mgb_kernel *kernel, const struct mgb_launch *launch, int input)
 {
     if (mgb_flat_direct(kernel, input))
         return launch->inputs[input];
-    float *copy = mgb_part(kernel, launch, input);
+    bool in_output = kernel->part[input] == IN_OUTPUT;
+    float *copy = in_output ? launch->outputs[0] : mgb_part(kernel, launch, input);
     const struct mgb_host_tensor *tensor = &kernel->use.in[input];
     mgb_layout_convert(copy, kernel->facts.out_layout[0], launch->inputs[input], tensor->layout,
                        mgb_host_image(tensor, kernel->use.rows));

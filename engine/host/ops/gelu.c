@@ -72,8 +72,7 @@ static void tanh_range(void *context, long long begin, long long end)
 static enum mgb_status gelu_make(struct mgb_kernel *kernel)
 {
     int over = kernel->use.kind == MGB_OP_GELU ? 0 : 1; /* the gradient overwrites dy */
-    mgb_flat_plan(kernel, true);
-    kernel->facts.in_place = mgb_flat_direct(kernel, over) ? over : -1;
+    mgb_flat_plan(kernel, true, over);
     return MGB_OK;
 }
 

@@ -40,9 +40,10 @@ enum {
 void *mgb_part(const struct mgb_kernel *kernel, const struct mgb_launch *launch, int part);
 
 /* Element-wise operators. They run on the layout of their inputs, which is that of those that are not plain when these
- * have the same one, on copies in the workspace where an input has another. `zero_stays`: f(0, ...) = 0, so filled-up channels may be computed along. Sets the facts of
- * output 0; the operator then runs over `mgb_flat_count` elements. */
-void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays);
+ * have the same one, on copies where an input has another. `zero_stays`: f(0, ...) = 0, so filled-up channels may be
+ * computed along. Input `over` may be overwritten: its copy, if it needs one, is made in the output, other copies in the
+ * workspace. Sets the facts of output 0; the operator then runs over `mgb_flat_count` elements. */
+void mgb_flat_plan(struct mgb_kernel *kernel, bool zero_stays, int over);
 /* Plain copies for all inputs that are not plain; the output stays plain. For operators that look at rows. */
 void mgb_plain_plan(struct mgb_kernel *kernel);
 int64_t mgb_flat_count(const struct mgb_kernel *kernel);
