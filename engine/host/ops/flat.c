@@ -49,8 +49,9 @@ void mgb_plain_plan(struct mgb_kernel *kernel)
 {
     for (int i = 0; i < kernel->use.input_count; i++) {
         const struct mgb_host_tensor *in = &kernel->use.in[i];
-        kernel->part[i] =
-            in->layout == MGB_LAYOUT_PLAIN ? DIRECT : mgb_host_take_workspace(kernel, 4 * in->count);
+        kernel->part[i] = in->layout == MGB_LAYOUT_PLAIN
+                              ? DIRECT
+                              : mgb_host_take_workspace(kernel, 4 * in->count);
     }
 }
 
