@@ -35,6 +35,10 @@ enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *fro
                               enum mgb_wire_type type, enum mgb_cast way);
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
 
+/* work.c: enqueues a kernel that goes over `count` elements by fours (vector.cuh). */
+enum mgb_status mgb_cuda_start_quads(struct mgb_queue *queue, const void *kernel, int64_t count,
+                                     void *args);
+
 /* many.c: what `work.c` says of GPUs, where a launch takes many tensors. */
 #define MGB_CUDA_SCRATCH 16384 /* doubles of a compute queue of a GPU */
 enum mgb_status mgb_cuda_many_norm(struct mgb_queue *queue, float *to, const float *const *sources,
@@ -56,5 +60,7 @@ enum mgb_status mgb_cuda_allreduce_wire(struct mgb_queue *const *queues, void *c
                                         int count_of_queues, int64_t count,
                                         enum mgb_allreduce algorithm, enum mgb_wire_type type);
 void mgb_cuda_cliques_done(struct mgb_cuda *cuda);
+/* Into `out`: which ranks are not where their newest collective begins, "" when all are; while nothing is enqueued. */
+void mgb_cuda_collective_missing(const struct mgb_cuda *cuda, char *out, size_t size);
 
 #endif

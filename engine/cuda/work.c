@@ -70,6 +70,12 @@ enum mgb_status mgb_cuda_fill(struct mgb_queue *queue, void *to, int64_t bytes)
     return job_end(queue, job);
 }
 
+enum mgb_status mgb_cuda_start_quads(struct mgb_queue *queue, const void *kernel, int64_t count,
+                                     void *args)
+{
+    return mgb_cuda_start(queue, kernel, mgb_cuda_blocks((count + 3) / 4, 256), 256, args);
+}
+
 /* Sixteen sources a launch; the sum so far is the first source of the next launch. */
 static enum mgb_status gpu_reduce(struct mgb_queue *queue, float *to, const float *const *sources,
                                   int source_count, int64_t count)
@@ -82,8 +88,7 @@ static enum mgb_status gpu_reduce(struct mgb_queue *queue, float *to, const floa
             args.from[args.sources++] = to;
         while (args.sources < 16 && done < source_count)
             args.from[args.sources++] = sources[done++];
-        MGB_TRY(mgb_cuda_start(queue, (const void *)mgb_gpu_sum, mgb_cuda_blocks(count, 256), 256,
-                               &args));
+        MGB_TRY(mgb_cuda_start_quads(queue, (const void *)mgb_gpu_sum, count, &args));
     }
     return MGB_OK;
 }
@@ -163,8 +168,7 @@ enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *fro
                                          .narrow = way != MGB_CAST_WIDEN,
                                          .widen = way != MGB_CAST_NARROW};
         MGB_TRY(mgb_cuda_begin(queue, "a cast"));
-        return mgb_cuda_start(queue, (const void *)mgb_gpu_cast, mgb_cuda_blocks(count, 256), 256,
-                              &args);
+        return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_cast, count, &args);
     }
     MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_CAST, "a cast"));
     job->cast.to = to;

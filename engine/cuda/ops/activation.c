@@ -20,8 +20,7 @@ static enum mgb_status activation_start(struct mgb_queue *queue, const struct mg
                                          .x = launch->inputs[0],
                                          .count = kernel->use.out[0].count,
                                          .activation = (int)kernel->use.a.activation.activation};
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_activate, mgb_cuda_blocks(args.count, 256),
-                          256, &args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_activate, args.count, &args);
 }
 
 static enum mgb_status activation_grad_start(struct mgb_queue *queue,
@@ -34,8 +33,7 @@ static enum mgb_status activation_grad_start(struct mgb_queue *queue,
                                               .count = kernel->use.out[0].count,
                                               .activation =
                                                   (int)kernel->use.a.activation.activation};
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_activate_grad,
-                          mgb_cuda_blocks(args.count, 256), 256, &args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_activate_grad, args.count, &args);
 }
 
 const struct mgb_cuda_op mgb_cuda_activation = {.facts = activation_facts,

@@ -16,8 +16,7 @@ static enum mgb_status add_start(struct mgb_queue *queue, const struct mgb_kerne
                                     .from = {launch->inputs[0], launch->inputs[1]},
                                     .sources = 2,
                                     .count = kernel->use.out[0].count};
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_sum, mgb_cuda_blocks(args.count, 256), 256,
-                          &args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_sum, args.count, &args);
 }
 
 const struct mgb_cuda_op mgb_cuda_add = {.facts = add_facts, .start = add_start};

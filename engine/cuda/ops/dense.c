@@ -1,5 +1,5 @@
 /* dense: y = f(x w + b) and its gradients by cuBLAS. A tied weight is [out, in]. */
-#include "engine/cuda/kernel.h"
+#include "engine/cuda/ops/spread.h"
 #include "engine/cuda/product.h"
 #include "engine/cuda/queue.h"
 
@@ -25,8 +25,7 @@ static enum mgb_status dense_start(struct mgb_queue *queue, const struct mgb_ker
     MGB_TRY(mgb_cuda_multiply(queue, &product));
     if (!args.b && use->a.dense.activation == MGB_LINEAR)
         return MGB_OK;
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_bias, mgb_cuda_blocks(args.count, 256), 256,
-                          &args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_bias, args.count, &args);
 }
 
 static enum mgb_status dense_grad_x_start(struct mgb_queue *queue, const struct mgb_kernel *kernel,
@@ -44,6 +43,24 @@ static enum mgb_status dense_grad_x_start(struct mgb_queue *queue, const struct 
         .n = in,
         .k = out};
     return mgb_cuda_multiply(queue, &product);
+}
+
+/* The gradient of the bias: dy summed over its rows. */
+static struct mgb_gpu_fold_args columns_of(const struct mgb_cuda_use *use)
+{
+    struct mgb_gpu_fold_args args = {.divisor = 1.0};
+    mgb_cuda_axes_add(&args.kept, use->in[1].last, 1);
+    mgb_cuda_axes_add(&args.folded, use->in[1].count / use->in[1].last, use->in[1].last);
+    mgb_cuda_fold_plan(&args);
+    return args;
+}
+
+static enum mgb_status dense_grad_w_facts(struct mgb_operator_facts *facts,
+                                          const struct mgb_cuda_use *use)
+{
+    struct mgb_gpu_fold_args args = columns_of(use);
+    facts->workspace_bytes = use->out[1].wanted ? mgb_cuda_fold_bytes(&args) : 0;
+    return MGB_OK;
 }
 
 static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct mgb_kernel *kernel,
@@ -64,12 +81,13 @@ static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct 
     MGB_TRY(mgb_cuda_multiply(queue, &product));
     if (!launch->outputs[1])
         return MGB_OK;
-    struct mgb_gpu_column_sum_args args = {
-        .to = launch->outputs[1], .x = dy, .rows = rows, .columns = out};
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_column_sum, (unsigned)((out + 31) / 32), 256,
-                          &args);
+    struct mgb_gpu_fold_args args = columns_of(use);
+    args.to = launch->outputs[1];
+    args.from = dy;
+    return mgb_cuda_start_fold(queue, &args, launch->workspace);
 }
 
 const struct mgb_cuda_op mgb_cuda_dense = {.start = dense_start};
 const struct mgb_cuda_op mgb_cuda_dense_grad_x = {.start = dense_grad_x_start};
-const struct mgb_cuda_op mgb_cuda_dense_grad_w = {.start = dense_grad_w_start};
+const struct mgb_cuda_op mgb_cuda_dense_grad_w = {.facts = dense_grad_w_facts,
+                                                  .start = dense_grad_w_start};

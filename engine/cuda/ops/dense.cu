@@ -2,15 +2,22 @@
 #include "engine/cuda/kernels.h"
 
 #include "engine/cuda/ops/activation.cuh"
+#include "engine/cuda/vector.cuh"
 #include <stddef.h>
+
+static __device__ __forceinline__ void bias_part(const struct mgb_gpu_bias_args *a, int64_t i, int wide)
+{
+    struct quad y = quad_load(a->y + i, wide), b = quad_all(0.0f);
+    if (a->b != NULL)
+        b = quad_load(a->b + (a->count <= INT32_MAX ? (uint32_t)i % (uint32_t)a->columns : i % a->columns), wide);
+    for (int k = 0; k < QUAD_WIDTH(wide); k++)
+        y.v[k] = activation_apply(a->b != NULL ? y.v[k] + b.v[k] : y.v[k], a->activation);
+    quad_store(a->y + i, y, wide);
+}
 
 MGB_CUDA_KERNEL(mgb_gpu_bias, struct mgb_gpu_bias_args)
 {
-    int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += stride) {
-        float x = a.b != NULL ? a.y[i] + a.b[i % a.columns] : a.y[i];
-        a.y[i] = activation_apply(x, a.activation);
-    }
+    EACH_QUAD(bias_part, &a, a.count, quad_fits(a.y) && (a.b == NULL || (a.columns % 4 == 0 && quad_fits(a.b))));
 }
 
 /* Eight threads a column take rows in turn; their sums are added in order, so the result never varies. */

@@ -89,8 +89,7 @@ static enum mgb_status max_grad_start(struct mgb_queue *queue, const struct mgb_
                                      .elements = use->out[0].count,
                                      .count = axis.count,
                                      .inner = axis.inner};
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_pick, mgb_cuda_blocks(args.elements, 256),
-                          256, &args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_pick, args.elements, &args);
 }
 
 const struct mgb_cuda_op mgb_cuda_sum = {.facts = sum_facts, .start = sum_start};

@@ -1,6 +1,8 @@
 /* Softmax cross-entropy, a warp a row, and the sum over rows in fixed chunks of 64, chunks in order, as on CPU devices. */
 #include "engine/cuda/kernels.h"
 
+#include "engine/cuda/many.cuh"
+
 #define WHOLE_WARP 0xffffffffu
 #define CHUNK 64
 
@@ -81,9 +83,9 @@ MGB_CUDA_KERNEL(mgb_gpu_row_sum, struct mgb_gpu_row_sum_args)
             sum += a.rows[i];
         chunks[threadIdx.x] = sum;
         __syncthreads();
+        int64_t left = (a.count - first + CHUNK - 1) / CHUNK;
         if (threadIdx.x == 0)
-            for (int t = 0; t < 256; t++)
-                total += chunks[t];
+            total = in_order_add(total, chunks, left < 256 ? (int)left : 256);
         __syncthreads();
     }
     if (threadIdx.x == 0)

@@ -71,6 +71,5 @@ enum mgb_status mgb_cuda_start_spread(struct mgb_queue *queue, struct mgb_gpu_sp
 
 enum mgb_status mgb_cuda_start_elements(struct mgb_queue *queue, struct mgb_gpu_elements_args *args)
 {
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_elements,
-                          mgb_cuda_blocks((args->count + 3) / 4, BLOCK), BLOCK, args);
+    return mgb_cuda_start_quads(queue, (const void *)mgb_gpu_elements, args->count, args);
 }
