@@ -124,10 +124,16 @@ static int flag_unknown(const struct reader *r, const char *word, size_t length)
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     const char *near = mgb_flag_nearest(r->in, name);
+    char model[112] = "";
+    bool negated;
+    if (r->in->command && strncmp(name, "--", 2) == 0 && !strchr(name + 2, '-') &&
+        mgb_flag_find_own(r->in->command, "--option", strlen("--option"), &negated))
+        snprintf(model, sizeof model, "; one of the model is --option %s=%s", name + 2,
+                 word[length] == '=' ? "..." : "true");
     return mgb_cli_complain(r->in, MGB_EXIT_USAGE,
-                            near ? "unknown option '%s' (did you mean '%s'?)"
-                                 : "unknown option '%s'; --help lists what there is",
-                            name, near);
+                            near ? "unknown option '%s' (did you mean '%s'?)%s"
+                                 : "unknown option '%s'; --help lists what there is%s%s",
+                            name, near ? near : model, near ? model : "");
 }
 
 static int flag_take(struct reader *r)

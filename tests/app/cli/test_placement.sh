@@ -62,6 +62,8 @@ expect 2 '' "mgbench: --batch and --global-batch exclude each other: examples fo
 expect 2 '' "mgbench: cpu_relocation = true puts the weights on /cpu:0 and weights_at = /gpu:0 elsewhere: give one of them" \
     mgbench run mlp $host --cpu-relocation --weights-at /gpu:0
 expect 2 '' "mgbench: unknown option '--cpu-mrge' (did you mean '--cpu-merge'?)" mgbench run mlp --cpu-mrge
+expect 2 '' "mgbench: unknown option '--layers'; --help lists what there is; one of the model is --option layers=..." mgbench run mlp --layers=3
+expect 2 '' "mgbench: unknown option '--small'; --help lists what there is" mgbench info --small
 expect 2 '' "mgbench: there is no model 'mlq' (did you mean 'mlp'?)" mgbench run mlq
 expect 2 '' "mgbench: cannot read model './none.lua': No such file or directory" mgbench run ./none.lua
 expect 2 '' "mgbench: --steps: number expected, got 'x'" mgbench run mlp --steps x
