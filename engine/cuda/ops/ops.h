@@ -12,6 +12,26 @@
     X(ACTIVATION, activation)                                                                      \
     X(ACTIVATION_GRAD, activation_grad)                                                            \
     X(ADD, add)                                                                                    \
+    X(EMBEDDING, embedding)                                                                        \
+    X(EMBEDDING_GRAD, embedding_grad)                                                              \
+    X(EMBEDDING_ROWS, embedding_rows)                                                              \
+    X(EMBEDDING_UNPACK, embedding_unpack)                                                          \
+    X(MASK, mask)                                                                                  \
+    X(LSTM, lstm)                                                                                  \
+    X(LSTM_GRAD, lstm_grad)                                                                        \
+    X(GRU, gru)                                                                                    \
+    X(GRU_GRAD, gru_grad)                                                                          \
+    X(ATTENTION, attention)                                                                        \
+    X(ATTENTION_GRAD, attention)                                                                   \
+    X(MATMUL, matmul)                                                                              \
+    X(TRANSPOSE, transpose)                                                                        \
+    X(SOFTMAX, softmax)                                                                            \
+    X(SOFTMAX_GRAD, softmax)                                                                       \
+    X(GELU, gelu)                                                                                  \
+    X(GELU_GRAD, gelu)                                                                             \
+    X(LAYER_NORM, layer_norm)                                                                      \
+    X(LAYER_NORM_GRAD_X, layer_norm_grad_x)                                                        \
+    X(LAYER_NORM_GRAD_W, layer_norm_grad_w)                                                        \
     X(ADD_VALUE, repeat)                                                                           \
     X(ADD_VALUE_GRAD, sum_to)                                                                      \
     X(ADD_WIDE, arithmetic)                                                                        \
