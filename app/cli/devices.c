@@ -1,5 +1,6 @@
 /* mgbench devices: what plans can be played on, and why on that. */
 #include "app/cli/commands.h"
+#include "app/cli/devices.h"
 #include <mgb/preview.h>
 #include <mgb/text.h>
 
@@ -27,13 +28,26 @@ static void memory_add(struct mgb_table *table, int64_t bytes, enum mgb_table_fo
         mgb_table_add_integer(table, bytes);
 }
 
+static void identity_add(struct mgb_table *table, const struct mgb_device *device)
+{
+    mgb_table_add_text(table, device->pci[0] ? device->pci : NULL);
+    mgb_table_add_text(table, device->uuid[0] ? device->uuid : NULL);
+}
+
+/* Only GPUs have an address and an identity of their own. */
 static enum mgb_status devices_print(const struct mgb_topology *topology, const char *backend,
                                      enum mgb_table_format format)
 {
-    const char *const names[] = {"device", "kind", "backend",
-                                 format == MGB_TABLE_TEXT ? "memory" : "memory_bytes", "label"};
+    const char *const names[] = {"device",
+                                 "kind",
+                                 "backend",
+                                 format == MGB_TABLE_TEXT ? "memory" : "memory_bytes",
+                                 "label",
+                                 "pci",
+                                 "uuid"};
     struct mgb_table *table;
-    MGB_TRY(mgb_table_make(&table, 5, names));
+    bool gpus = topology->device_count > 1 && topology->devices[1].class == MGB_CLASS_CUDA;
+    MGB_TRY(mgb_table_make(&table, gpus ? 7 : 5, names));
     for (int i = 0; i < topology->device_count; i++) {
         const struct mgb_device *device = &topology->devices[i];
         char name[MGB_DEVICE_NAME_MAX];
@@ -42,6 +56,8 @@ static enum mgb_status devices_print(const struct mgb_topology *topology, const 
         mgb_table_add_text(table, backend);
         memory_add(table, device->memory_bytes, format);
         mgb_table_add_text(table, device->label);
+        if (gpus)
+            identity_add(table, device);
     }
     enum mgb_status status = mgb_table_print(table, format, stdout);
     mgb_table_free(table);
@@ -56,7 +72,9 @@ static int devices_run(struct mgb_invocation *in)
     enum mgb_status status = mgb_preview_devices(&topology, &backend, remark, sizeof remark,
                                                  in->backend ? in->backend : "auto");
     if (status == MGB_OK) {
-        status = devices_print(&topology, backend, in->format);
+        status = mgb_cli_find_flag(in, "--links")
+                     ? mgb_cli_devices_links(&topology, backend, in->format)
+                     : devices_print(&topology, backend, in->format);
         mgb_topology_done(&topology);
     }
     if (status != MGB_OK)
@@ -68,14 +86,22 @@ static int devices_run(struct mgb_invocation *in)
 
 static const struct mgb_example examples[] = {
     {"mgbench devices", "which there are, and how much memory each has"}, {NULL, NULL}};
+static const struct mgb_flag flags[] = {
+    {"--links", NULL, "try the ways between GPUs instead: with peer access and without", false},
+    {NULL, NULL, NULL, false}};
 
 const struct mgb_command mgb_command_devices = {
     .name = "devices",
-    .usage = "",
+    .usage = "[--links]",
     .summary = "the devices there are, and which backend plays on them",
     .help =
         "Without a GPU, CPU devices play GPUs: /gpu:0 and on are then of kind cpu. A memory of\n"
-        "\"-\" is not limited (--gpu-memory limits it).\n",
+        "\"-\" is not limited (--gpu-memory limits it).\n"
+        "\n"
+        "--links copies between every two GPUs, with peer access and staged through the host, compares\n"
+        "the bytes that arrive and times both. Runs do the same for the pairs they use: peer access that\n"
+        "damages bytes is never used, a slow one only with --peer-access=true.\n",
     .examples = examples,
+    .flags = flags,
     .run = devices_run,
 };

@@ -3,6 +3,8 @@
 #include "engine/cuda/queue.h"
 
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/cuda/peers.h"
 #include <string.h>
 
 #define MAX_RANKS 64
@@ -13,11 +15,22 @@ struct mgb_cuda_clique {
     struct mgb_cuda_clique *next;
     int count;
     int gpus[MAX_RANKS];
-    bool shared; /* two on one GPU */
+    bool shared; /* two on one GPU, or the way between two damages bytes: not by NCCL */
     ncclComm_t comms[MAX_RANKS];
     float *staging;
     char *wire_staging; /* made when 16-bit numbers are first summed here: see wire_add */
 };
+
+/* NCCL copies by peer access too: where that damages bytes, the host stages, and NCCL does not serve. */
+static enum mgb_status ring_try(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
+{
+    for (int i = 0; i < clique->count && !clique->shared; i++) {
+        int from = clique->gpus[i], to = clique->gpus[(i + 1) % clique->count];
+        MGB_TRY(mgb_cuda_peer_open(cuda, from, to));
+        clique->shared = mgb_cuda_peer_find(cuda, from, to)->verdict == MGB_PEER_BAD;
+    }
+    return MGB_OK;
+}
 
 static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
 {
@@ -29,6 +42,7 @@ static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique
         for (int j = 0; j < i; j++)
             clique->shared |= clique->gpus[i] == clique->gpus[j];
     }
+    MGB_TRY(ring_try(cuda, clique));
     if (!clique->shared) {
         ncclResult_t result = ncclCommInitAll(clique->comms, clique->count, physical);
         cuda->current = -1; /* NCCL visits all of them */
@@ -90,6 +104,12 @@ static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
                                    struct mgb_queue *const *queues, void *const *buffers,
                                    int64_t count, ncclDataType_t type)
 {
+    for (int i = 0; i < clique->count; i++) {
+        queues[i]->rank = i;
+        MGB_TRY(mgb_cuda_begin(queues[i], "all-reduce"));
+        MGB_CUDA_TRY(queues[i]->cuda, cudaEventRecord(queues[i]->arrived, queues[i]->stream));
+        queues[i]->collective = true;
+    }
     ncclResult_t result = ncclGroupStart();
     for (int i = 0; i < clique->count && result == ncclSuccess; i++)
         result = ncclAllReduce(buffers[i], buffers[i], (size_t)count, type, ncclSum,
@@ -99,6 +119,17 @@ static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
     if (result == ncclSuccess)
         result = ended;
     return result == ncclSuccess ? MGB_OK : mgb_nccl_fail(queues[0]->cuda, result, "ncclAllReduce");
+}
+
+void mgb_cuda_collective_missing(const struct mgb_cuda *cuda, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (const struct mgb_queue *queue = cuda->queues; queue && used < size; queue = queue->next)
+        if (queue->collective && cudaEventQuery(queue->arrived) == cudaErrorNotReady)
+            used += (size_t)mgb_format(out + used, size - used,
+                                       "; rank %d (%s) never came to its all-reduce", queue->rank,
+                                       cuda->devices[queue->request.device].name);
 }
 
 /* `other` finds in `from` what was enqueued so far. */

@@ -132,12 +132,18 @@ static int *users_of(const struct mgb_cuda *cuda, int from, int to)
     return &enabled.users[cuda->gpus[to].physical][cuda->gpus[from].physical];
 }
 
-/* Both ways in turn; the pair is left with peer access. */
+/* Both ways in turn; the pair is left with peer access. Either GPU's access may make a copy direct, so that the other one's
+ * is taken away meanwhile. */
 static enum mgb_status ways_measure(const struct probe *probe, struct mgb_cuda_peer *peer)
 {
     bool staged, direct, refused;
+    int back = *users_of(probe->cuda, probe->to, probe->from);
+    if (back > 0)
+        MGB_TRY(access_set(probe->cuda, probe->to, probe->from, false, &refused));
     MGB_TRY(access_set(probe->cuda, probe->from, probe->to, false, &refused));
     MGB_TRY(way_measure(probe, &staged, &peer->staged_gbps, &peer->staged_latency_us));
+    if (back > 0)
+        MGB_TRY(access_set(probe->cuda, probe->to, probe->from, true, &refused));
     MGB_TRY(access_set(probe->cuda, probe->from, probe->to, true, &refused));
     if (!staged)
         return mgb_fail(MGB_DEVICE,
@@ -192,6 +198,23 @@ static void probe_free(struct probe *probe)
     mgb_release(probe->arrived);
 }
 
+static bool way_serves(const struct mgb_cuda *cuda, const struct mgb_cuda_peer *peer)
+{
+    return peer->verdict == MGB_PEER_GOOD || peer->verdict == MGB_PEER_UNTRIED ||
+           (peer->verdict == MGB_PEER_SLOW && cuda->options.peer_access == MGB_CHOICE_YES);
+}
+
+/* No peer access from here on, as far as this context is concerned. */
+static enum mgb_status way_leave(struct mgb_cuda *cuda, int from, int to)
+{
+    struct mgb_cuda_peer *peer = mgb_cuda_peer_find(cuda, from, to);
+    bool refused;
+    if (!peer->direct)
+        return MGB_OK;
+    peer->direct = false;
+    return --*users_of(cuda, from, to) == 0 ? access_set(cuda, from, to, false, &refused) : MGB_OK;
+}
+
 /* Caller holds the lock. */
 static enum mgb_status peer_try(struct mgb_cuda *cuda, struct mgb_cuda_peer *peer, int from, int to)
 {
@@ -204,13 +227,13 @@ static enum mgb_status peer_try(struct mgb_cuda *cuda, struct mgb_cuda_peer *pee
     if (status == MGB_OOM) /* no room to try it: as CUDA has it */
         status = access_set(cuda, from, to, true, &refused);
     MGB_TRY(status);
-    peer->direct = peer->verdict == MGB_PEER_GOOD || peer->verdict == MGB_PEER_UNTRIED ||
-                   (peer->verdict == MGB_PEER_SLOW && cuda->options.peer_access == MGB_CHOICE_YES);
-    if (peer->direct)
-        (*users_of(cuda, from, to))++;
-    else if (*users_of(cuda, from, to) == 0)
-        MGB_TRY(access_set(cuda, from, to, false, &refused));
-    return MGB_OK;
+    (*users_of(cuda, from, to))++;
+    peer->direct = true;
+    struct mgb_cuda_peer *back = mgb_cuda_peer_find(cuda, to, from);
+    if (way_serves(cuda, peer) && (!back->tried || way_serves(cuda, back)))
+        return MGB_OK;
+    MGB_TRY(way_leave(cuda, from, to));
+    return way_leave(cuda, to, from);
 }
 
 enum mgb_status mgb_cuda_peer_open(struct mgb_cuda *cuda, int from, int to)
@@ -233,13 +256,9 @@ enum mgb_status mgb_cuda_peer_open(struct mgb_cuda *cuda, int from, int to)
 
 void mgb_cuda_peers_close(struct mgb_cuda *cuda)
 {
-    bool refused;
     pthread_mutex_lock(&enabled.lock);
-    for (int pair = 0; cuda->peers && pair < cuda->gpu_count * cuda->gpu_count; pair++) {
-        int from = pair / cuda->gpu_count, to = pair % cuda->gpu_count;
-        if (cuda->peers[pair].direct && --*users_of(cuda, from, to) == 0)
-            (void)access_set(cuda, from, to, false, &refused);
-    }
+    for (int pair = 0; cuda->peers && pair < cuda->gpu_count * cuda->gpu_count; pair++)
+        (void)way_leave(cuda, pair / cuda->gpu_count, pair % cuda->gpu_count);
     pthread_mutex_unlock(&enabled.lock);
     mgb_release(cuda->peers);
     cuda->peers = NULL;

@@ -133,9 +133,11 @@ static enum mgb_status queue_await(struct mgb_queue *queue, struct mgb_deadline 
                                device, queue->last ? queue->last : "its first work");
         }
         if (mgb_deadline_left_ns(deadline) < 0) {
+            char missing[256];
+            mgb_cuda_collective_missing(cuda, missing, sizeof missing);
             cuda->sticky = true;
-            return mgb_fail(MGB_TIMEOUT, "%s did not finish; the last work given to it was %s",
-                            device, queue->last ? queue->last : "a wait");
+            return mgb_fail(MGB_TIMEOUT, "%s did not finish; the last work given to it was %s%s",
+                            device, queue->last ? queue->last : "a wait", missing);
         }
         if (mgb_clock_ns() - begun < SPIN_NS)
             sched_yield();

@@ -3,6 +3,7 @@
 #include "engine/exec/run_state.h"
 
 #include "engine/base/clock.h"
+#include <mgb/preview.h>
 #include <string.h>
 
 #define LARGE_BYTES ((int64_t)16 << 20)
@@ -123,6 +124,22 @@ static enum mgb_status links_measure(struct probe *probe, struct mgb_link *links
         *measured = i + 1;
     }
     return MGB_OK;
+}
+
+enum mgb_status mgb_preview_paths(struct mgb_topology *topology, const char *backend)
+{
+    const struct mgb_backend *found = mgb_backend_find(backend);
+    const struct mgb_backend_options options = {.peer_access = MGB_CHOICE_AUTO,
+                                                .pinned = MGB_CHOICE_AUTO};
+    void *context;
+    if (!found)
+        return MGB_MISSING;
+    MGB_TRY(found->open(&context, topology, &options));
+    enum mgb_status status = MGB_OK;
+    for (int i = 0; i < topology->link_count && status == MGB_OK && found->path; i++)
+        status = found->path(context, &topology->links[i]);
+    found->close(context);
+    return status;
 }
 
 enum mgb_status mgb_run_path(struct mgb_run *run, struct mgb_link *link)

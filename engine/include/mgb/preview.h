@@ -13,6 +13,10 @@
 enum mgb_status mgb_preview_devices(struct mgb_topology *out, const char **name, char *remark,
                                     size_t size, const char *backend);
 
+/* Tries the ways between all GPUs of that backend, which takes memory on each for a moment, and fills in what the links of
+ * its topology showed. */
+enum mgb_status mgb_preview_paths(struct mgb_topology *topology, const char *backend);
+
 struct mgb_preview;
 
 /* Reads graph, backend, placement, fresh, optimizer, cores and play_on of the options. Fails as mgb_run_open would, except
