@@ -15,46 +15,6 @@ enum mgb_status mgb_export_fail(const char *name)
                     strerror(errno));
 }
 
-void mgb_export_json_text(FILE *out, const char *text, size_t size)
-{
-    static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *end = text + size;
-    fputc('"', out);
-    for (const char *at = text; at < end;) {
-        uint32_t point;
-        size_t length = mgb_character_read(&point, at, (size_t)(end - at));
-        const char *escape = *at ? strchr(escapes, *at) : NULL;
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (escape)
-            fprintf(out, "\\%c", letters[escape - escapes]);
-        else if (point < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)point);
-        else
-            fwrite(at, 1, length, out);
-        at += length ? length : 1;
-    }
-    fputc('"', out);
-}
-
-static void csv_text_put(FILE *out, const char *text, size_t size, bool plain)
-{
-    bool quoted = size == 0 && !plain;
-    for (size_t i = 0; i < size && !quoted; i++)
-        quoted = text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
-    if (!quoted) {
-        fwrite(text, 1, size, out);
-        return;
-    }
-    fputc('"', out);
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"')
-            fputc('"', out);
-        fputc(text[i], out);
-    }
-    fputc('"', out);
-}
-
 /* What stands for itself in a cell: Markdown lets HTML pass, and would make pictures and links of brackets. */
 static void markdown_text_put(FILE *out, const char *text, size_t size)
 {
@@ -79,11 +39,11 @@ static void text_put(const struct mgb_export *writer, const char *text, size_t s
 {
     switch (writer->format) {
     case MGB_EXPORT_CSV:
-        csv_text_put(writer->out, text, size, writer->plain);
+        mgb_csv_put(writer->out, text, size, !writer->plain);
         break;
     case MGB_EXPORT_JSON:
     case MGB_EXPORT_JSONL:
-        mgb_export_json_text(writer->out, text, size);
+        mgb_json_put(writer->out, text, size);
         break;
     case MGB_EXPORT_MARKDOWN:
         markdown_text_put(writer->out, text, size);
@@ -202,7 +162,7 @@ static enum mgb_status columns_take(void *context, const char *const *names, int
     if (writer->format == MGB_EXPORT_JSON) {
         const char *program = writer->program ? writer->program : "";
         fprintf(writer->out, "{\"schema\":%d,\"program\":", mgb_schema_get()->version);
-        mgb_export_json_text(writer->out, program, strlen(program));
+        mgb_json_put(writer->out, program, strlen(program));
         fputs(",\"rows\":[", writer->out);
     } else if (writer->format != MGB_EXPORT_JSONL) {
         header_put(writer);
@@ -214,7 +174,7 @@ static void object_put(const struct mgb_export *writer, const struct mgb_value *
 {
     for (int i = 0; i < writer->columns; i++) {
         fputc(i == 0 ? '{' : ',', writer->out);
-        mgb_export_json_text(writer->out, writer->names[i], strlen(writer->names[i]));
+        mgb_json_put(writer->out, writer->names[i], strlen(writer->names[i]));
         fputc(':', writer->out);
         value_put(writer, &values[i]);
     }

@@ -39,9 +39,6 @@ enum mgb_status mgb_export_end(struct mgb_export *writer, bool complete);
 /* MGB_IO: what errno says of writing to `name` (NULL: standard output). */
 enum mgb_status mgb_export_fail(const char *name);
 
-/* `text` of `size` bytes as a string of JSON, quotes and all; bytes that are no UTF-8 become U+FFFD. */
-void mgb_export_json_text(FILE *out, const char *text, size_t size);
-
 #define MGB_EXPORT_NUMBER 40
 /* The shortest digits that read back as the same double, with a point in any locale; a whole one ends in ".0" unless
  * `plain`. "" if it is not finite. Returns `out`. */

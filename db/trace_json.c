@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 #include "db/export.h"
 
@@ -21,7 +22,7 @@ static enum mgb_status no_memory(void)
 void mgb_trace_json_text(FILE *out, const char *key, const char *text)
 {
     fprintf(out, ",\"%s\":", key);
-    mgb_export_json_text(out, text, strlen(text));
+    mgb_json_put(out, text, strlen(text));
 }
 
 void mgb_trace_json_time(FILE *out, int64_t ns)
@@ -52,7 +53,7 @@ static void name_event(struct mgb_trace_json *writer, const char *what, int proc
 {
     event_open(writer, 'M', what, process, thread);
     fputs(",\"args\":{\"name\":", writer->out);
-    mgb_export_json_text(writer->out, name, strlen(name));
+    mgb_json_put(writer->out, name, strlen(name));
     fputs("}}", writer->out);
 }
 
@@ -77,7 +78,7 @@ static int process_find(struct mgb_trace_json *writer, const char *device)
     name_event(writer, "process_name", process, 0, device);
     event_open(writer, 'M', "process_labels", process, 0);
     fputs(",\"args\":{\"labels\":", writer->out);
-    mgb_export_json_text(writer->out, writer->label, strlen(writer->label));
+    mgb_json_put(writer->out, writer->label, strlen(writer->label));
     fputs("}}", writer->out);
     order_event(writer, "process_sort_index", process, 0, process);
     return process;

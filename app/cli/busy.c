@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#include <mgb/text.h>
 
 void mgb_busy_look(struct mgb_busy *out)
 {
@@ -63,5 +64,5 @@ void mgb_floor_doubt(char *out, size_t size, int busy_percent, double floor, boo
         snprintf(out, size,
                  "%s %% is more than a quiet machine has, and would make nearly every comparison "
                  "\"same\"",
-                 mgb_table_number(percent, 100 * floor, MGB_TABLE_TEXT));
+                 mgb_format_figure(percent, 100 * floor));
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 size_t mgb_compare_run_length(const struct mgb_selection *s, size_t first)
 {
@@ -200,8 +201,8 @@ static void range_add(struct mgb_table *table, double low, double high, bool kno
         mgb_table_add_empty(table);
         return;
     }
-    snprintf(text, sizeof text, "[%s, %s]", mgb_table_number(first, low, MGB_TABLE_TEXT),
-             mgb_table_number(second, high, MGB_TABLE_TEXT));
+    snprintf(text, sizeof text, "[%s, %s]", mgb_format_figure(first, low),
+             mgb_format_figure(second, high));
     mgb_table_add_figure(table, text);
 }
 
@@ -306,8 +307,8 @@ static void interval_write(char out[90], const struct mgb_location *at)
     char low[40], high[40];
     *out = '\0';
     if (at->low_ns < at->high_ns)
-        snprintf(out, 90, " [%s, %s]", mgb_table_number(low, at->low_ns / 1e6, MGB_TABLE_TEXT),
-                 mgb_table_number(high, at->high_ns / 1e6, MGB_TABLE_TEXT));
+        snprintf(out, 90, " [%s, %s]", mgb_format_figure(low, at->low_ns / 1e6),
+                 mgb_format_figure(high, at->high_ns / 1e6));
 }
 
 static enum mgb_status cells_print(const struct cells *cells, const struct mgb_selection *a)
@@ -322,22 +323,22 @@ static enum mgb_status cells_print(const struct cells *cells, const struct mgb_s
     const struct mgb_location *at = &first->comparison.a;
     MGB_TRY(answer_print(cells));
     interval_write(interval, at);
-    mgb_say(
-        stdout, "A: run %lld%s %s on %s%s: %s ms%s%s n=%zux%lld\n\n", (long long)a->segments[0].run,
-        a->count > 1 ? " and its repetitions," : "", cells->base_words, first->a.backend,
-        first->a.simulated                      ? " (simulated)"
-        : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
-                                                : "",
-        mgb_table_number(ms, at->ns / 1e6, MGB_TABLE_TEXT), first->per_example ? "/example" : "",
-        interval, at->repetitions, (long long)first->a.least_steps);
+    mgb_say(stdout, "A: run %lld%s %s on %s%s: %s ms%s%s n=%zux%lld\n\n",
+            (long long)a->segments[0].run, a->count > 1 ? " and its repetitions," : "",
+            cells->base_words, first->a.backend,
+            first->a.simulated                      ? " (simulated)"
+            : strcmp(first->a.backend, "host") == 0 ? " (CPU devices)"
+                                                    : "",
+            mgb_format_figure(ms, at->ns / 1e6), first->per_example ? "/example" : "", interval,
+            at->repetitions, (long long)first->a.least_steps);
     MGB_TRY(mgb_table_make(&table, 10, first->per_example ? example : step));
     for (size_t i = 0; i < cells->count; i++)
         cell_add(table, cells, i);
     enum mgb_status status = mgb_table_print(table, MGB_TABLE_TEXT, stdout);
     mgb_table_free(table);
     mgb_say(stdout, "\nnoise floor %s %% (%s); corrected for %zu comparisons (Holm)\n",
-            mgb_table_number(floor, 100 * first->comparison.floor, MGB_TABLE_TEXT),
-            first->floor_source, cells->count);
+            mgb_format_figure(floor, 100 * first->comparison.floor), first->floor_source,
+            cells->count);
     cells_notes_print(cells);
     return status;
 }

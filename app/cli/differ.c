@@ -5,6 +5,7 @@
 #include "app/script/table.h"
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const char settings_sql[] =
     "SELECT m.name AS model, m.graph_digest AS graph, m.parameters, r.data, r.seed, r.script,"
@@ -83,7 +84,7 @@ static void value_write(char out[MGB_DIFFER_VALUE], const struct mgb_value *valu
         snprintf(out, MGB_DIFFER_VALUE, "%lld", (long long)value->integer);
         break;
     case MGB_VALUE_REAL:
-        snprintf(out, MGB_DIFFER_VALUE, "%s", mgb_table_number(number, value->real, MGB_TABLE_CSV));
+        snprintf(out, MGB_DIFFER_VALUE, "%s", mgb_format_exact(number, value->real));
         break;
     case MGB_VALUE_TEXT:
         snprintf(out, MGB_DIFFER_VALUE, "%s", value->text);

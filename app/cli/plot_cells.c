@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 /* First the dimensions in their order, then the figures. A refused run was never settled: what was asked counts. */
 static const char segment_sql[] =
@@ -256,8 +257,9 @@ static enum mgb_status odd_find(struct plot_cell *cell, struct mgb_reader *reade
     if (status == MGB_OK && odd.number > 0)
         snprintf(cell->odd, sizeof cell->odd,
                  "run %lld took %s ms, the others %s to %s: something else was going on; repeat it",
-                 (long long)odd.run, mgb_plot_number(ms, odd.ns / 1e6),
-                 mgb_plot_number(low, odd.low_ns / 1e6), mgb_plot_number(high, odd.high_ns / 1e6));
+                 (long long)odd.run, mgb_format_figure(ms, odd.ns / 1e6),
+                 mgb_format_figure(low, odd.low_ns / 1e6),
+                 mgb_format_figure(high, odd.high_ns / 1e6));
     return status;
 }
 

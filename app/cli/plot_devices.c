@@ -145,7 +145,7 @@ static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
                     prefix ? prefix : "", (long long)cell->run, (long long)cell->gpus,
                     cell->gpus == 1 ? "" : "s", (long long)cell->global_batch,
                     cell->values[PLOT_PLACES], cell->values[PLOT_STRATEGY],
-                    mgb_plot_number(number, cell->ms), beside ? beside : "");
+                    mgb_format_figure(number, cell->ms), beside ? beside : "");
     free(prefix);
 }
 

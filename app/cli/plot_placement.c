@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const enum plot_dimension fixed[] = {PLOT_MODEL,      PLOT_OPTIONS,       PLOT_MACHINE,
                                             PLOT_BACKEND,    PLOT_PRECISION,     PLOT_GPUS,
@@ -88,7 +89,7 @@ static void panel_title(struct mgb_chart *chart, const struct plot_cells *cells,
     verdict_print(out, bars, count);
     if (single)
         fprintf(out, ". One GPU with %lld examples: %s ms", (long long)single->global_batch,
-                mgb_plot_number(number, single->ms));
+                mgb_format_figure(number, single->ms));
     chart->failed = fclose(out) != 0 || chart->failed;
     mgb_picture_say(&chart->title, &chart->failed, "%s", text ? text : "");
     free(text);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static bool is_weak(const struct plot_cell *cell)
 {
@@ -133,7 +134,7 @@ static void exchange_print(FILE *out, const struct scaling *s, const struct plot
             fputs(". What exchanging costs it is below noise", out);
         else if (cost.cost_ns.known && cost.share.known)
             fprintf(out, ". Exchanging costs it %s ms, %.0f %% of the step",
-                    mgb_plot_number(ms, cost.cost_ns.value / 1e6), 100 * cost.share.value);
+                    mgb_format_figure(ms, cost.cost_ns.value / 1e6), 100 * cost.share.value);
         return;
     }
 }
@@ -341,7 +342,7 @@ static void batch_draw(struct mgb_picture *picture, const struct plot_cells *cel
     if (label)
         mgb_picture_say(&chart->title, &chart->failed,
                         "%sHighest: %s examples/s at global batch %lld (%s)", prefix ? prefix : "",
-                        mgb_plot_number(number, rate_of(best)), (long long)best->global_batch,
+                        mgb_format_figure(number, rate_of(best)), (long long)best->global_batch,
                         label);
     free(label);
     free(prefix);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <mgb/text.h>
 
 static enum mgb_status no_memory(void)
 {
@@ -158,12 +159,12 @@ static void measurement_print(const struct report *r, const struct plot_cell *ce
         report_cell(out, NULL);
     } else {
         bool interval = isfinite(cell->low_ms) && isfinite(cell->high_ms);
-        report_figure(out, "%s%s%s%s%s%s", mgb_plot_number(ms, cell->ms), interval ? " [" : "",
-                      interval ? mgb_plot_number(low, cell->low_ms) : "", interval ? ", " : "",
-                      interval ? mgb_plot_number(high, cell->high_ms) : "", interval ? "]" : "");
+        report_figure(out, "%s%s%s%s%s%s", mgb_format_figure(ms, cell->ms), interval ? " [" : "",
+                      interval ? mgb_format_figure(low, cell->low_ms) : "", interval ? ", " : "",
+                      interval ? mgb_format_figure(high, cell->high_ms) : "", interval ? "]" : "");
         report_figure(out, "%dx%lld", cell->count, (long long)cell->steps);
         report_figure(out, "%s",
-                      mgb_plot_number(rate, (double)cell->global_batch / cell->ms * 1e3));
+                      mgb_format_figure(rate, (double)cell->global_batch / cell->ms * 1e3));
     }
     remarks_print(out, cell);
     fputs("</tr>\n", out);

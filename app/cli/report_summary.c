@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 /* Same work: model, machine, backend, GPUs and batch. */
 static bool same_work(const struct plot_cell *a, const struct plot_cell *b)
@@ -99,9 +100,9 @@ static void time_text(char out[200], const struct plot_cell *cell)
 {
     char ms[40], low[40], high[40], interval[100] = "";
     if (isfinite(cell->low_ms) && isfinite(cell->high_ms))
-        snprintf(interval, sizeof interval, " [%s, %s]", mgb_plot_number(low, cell->low_ms),
-                 mgb_plot_number(high, cell->high_ms));
-    snprintf(out, 200, "%s%s n=%dx%lld", mgb_plot_number(ms, cell->ms), interval, cell->count,
+        snprintf(interval, sizeof interval, " [%s, %s]", mgb_format_figure(low, cell->low_ms),
+                 mgb_format_figure(high, cell->high_ms));
+    snprintf(out, 200, "%s%s n=%dx%lld", mgb_format_figure(ms, cell->ms), interval, cell->count,
              (long long)cell->steps);
 }
 
@@ -117,8 +118,8 @@ static void pair_row(FILE *out, const struct mgb_judgement *j, const struct plot
     fputs("<tr>", out);
     report_cell(out, label);
     report_figure(out, "%s", time);
-    report_figure(out, "%s [%s, %s]", mgb_plot_number(ratio, c->ratio),
-                  mgb_plot_number(low, c->low), mgb_plot_number(high, c->high));
+    report_figure(out, "%s [%s, %s]", mgb_format_figure(ratio, c->ratio),
+                  mgb_format_figure(low, c->low), mgb_format_figure(high, c->high));
     fprintf(out, "<td><strong>%s</strong>%s", verdict, why == reason && *why ? ": " : "");
     report_text(out, why);
     mgb_judge_odd(odd, sizeof odd, j, &j->b, "B");

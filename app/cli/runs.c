@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <mgb/text.h>
 
 enum { SHOWN_AT_FIRST = 25 };
 
@@ -209,8 +210,7 @@ static void baseline_note(struct listing *l, const struct mgb_value *v)
         return;
     snprintf(line, sizeof line, "%.*s (run %lld: %s ms a step)",
              mgb_text_fit(mgb_value_text(&v[BASELINE]), 40), mgb_value_text(&v[BASELINE]),
-             (long long)v[BASELINE_RUN].integer,
-             mgb_table_number(ms, v[BASELINE_MS].real, MGB_TABLE_TEXT));
+             (long long)v[BASELINE_RUN].integer, mgb_format_figure(ms, v[BASELINE_MS].real));
     for (int i = 0; i < l->used_count; i++)
         if (strcmp(l->used[i], line) == 0)
             return;

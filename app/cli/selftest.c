@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <mgb/text.h>
 
 enum { MOST_COMPARISONS = 1000, BATCH = 32, WARMUP = 10 };
 
@@ -196,7 +197,7 @@ static char *settings_make(const struct selftest *t)
         return NULL;
     fprintf(out, "{\"batch\":%d,\"comparisons\":%d,\"gpus\":1,\"last_run\":%" PRId64 ",\"model\":",
             BATCH, t->comparisons, t->run);
-    mgb_export_json_text(out, t->model, strlen(t->model));
+    mgb_json_put(out, t->model, strlen(t->model));
     fprintf(out, ",\"repetitions\":%d,\"steps\":%d,\"warmup\":%d}", t->repetitions, t->steps,
             WARMUP);
     if (fclose(out) == 0)
@@ -275,7 +276,7 @@ static void text_show(const struct selftest *t, const char *database)
            t->comparisons,
            many ? ": more than chance gives; runs that follow each other differ here" : "");
     printf("noise floor     %s %% on %s, backend %s%s\n",
-           mgb_table_number(percent, 100 * t->floor, MGB_TABLE_TEXT), t->machine, t->backend,
+           mgb_format_figure(percent, 100 * t->floor), t->machine, t->backend,
            is_stored(t) ? ": smaller differences count as none" : "");
     if (*t->doubt)
         printf("doubtful        %s\n", t->doubt);

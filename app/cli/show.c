@@ -7,6 +7,7 @@
 #include "db/select.h"
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const struct mgb_example examples[] = {
     {"mgbench show last", "the newest run"},
@@ -67,8 +68,7 @@ static void pair_print(const char *name, const struct mgb_value *value)
         mgb_say(stdout, "  %-22s  %lld\n", name, (long long)value->integer);
         break;
     case MGB_VALUE_REAL:
-        mgb_say(stdout, "  %-22s  %s\n", name,
-                mgb_table_number(number, value->real, MGB_TABLE_TEXT));
+        mgb_say(stdout, "  %-22s  %s\n", name, mgb_format_figure(number, value->real));
         break;
     case MGB_VALUE_TEXT:
         mgb_say(stdout, "  %-22s  ", name);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <mgb/text.h>
 
 struct sweep_job {
     const struct mgb_invocation *in;
@@ -74,8 +75,7 @@ static void cell_tell(const struct sweep_job *job, const struct script_cell *cel
 {
     char end[160] = "", times[80] = "", number[40];
     if (!isnan(cell->step_ms) && is(cell, "ok"))
-        snprintf(end, sizeof end, ", %s ms a step",
-                 mgb_table_number(number, cell->step_ms, MGB_TABLE_TEXT));
+        snprintf(end, sizeof end, ", %s ms a step", mgb_format_figure(number, cell->step_ms));
     if (*cell->phase)
         snprintf(end, sizeof end, " while %s", cell->phase);
     if (!isnan(cell->elapsed_s))

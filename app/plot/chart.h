@@ -105,8 +105,6 @@ struct mgb_chart_range mgb_chart_y_range(const struct mgb_chart *chart);
 /* The different x of points, edges and the ideal line, from the left. Returns how many, `most` at most. */
 int mgb_chart_x_values(const struct mgb_chart *chart, double *out, int most);
 
-/* 4 significant digits with a point in any locale; returns `out`. */
-char *mgb_plot_number(char out[40], double value);
 /* Columns of a text, a character of UTF-8 each. */
 int mgb_plot_width(const char *text);
 /* Bytes of the first line of `text` when lines have `columns` (a longer word sticks out); the next one begins at *rest. */

@@ -2,6 +2,7 @@
 #include "app/plot/gnuplot_private.h"
 #include <math.h>
 #include <string.h>
+#include <mgb/text.h>
 
 #define BAND 0.78 /* of a row that its bars take */
 
@@ -26,10 +27,10 @@ static void value_text(char out[140], const struct mgb_chart_point *p)
 {
     char y[40], low[40], high[40];
     if (isfinite(p->low) && isfinite(p->high))
-        snprintf(out, 140, "%s [%s, %s]", mgb_plot_number(y, p->y), mgb_plot_number(low, p->low),
-                 mgb_plot_number(high, p->high));
+        snprintf(out, 140, "%s [%s, %s]", mgb_format_figure(y, p->y),
+                 mgb_format_figure(low, p->low), mgb_format_figure(high, p->high));
     else
-        snprintf(out, 140, "%s", mgb_plot_number(y, p->y));
+        snprintf(out, 140, "%s", mgb_format_figure(y, p->y));
 }
 
 static double stack_before(const struct mgb_chart *chart, size_t series, double row)
@@ -221,7 +222,8 @@ static void sums_put(const struct bars *b)
     char number[40];
     for (size_t row = 0; sums_differ(b->chart) && row < b->chart->category_count; row++) {
         double sum = stack_before(b->chart, b->chart->series_count, (double)row);
-        label_at(b, mgb_plot_number(number, sum), sum, (double)row, "left offset character 0.8,0");
+        label_at(b, mgb_format_figure(number, sum), sum, (double)row,
+                 "left offset character 0.8,0");
     }
 }
 

@@ -2,6 +2,7 @@
 #include "app/plot/gnuplot_private.h"
 #include <math.h>
 #include <string.h>
+#include <mgb/text.h>
 
 enum { TICKS = 12 };
 
@@ -53,7 +54,7 @@ static void x_axis_put(const struct mgb_sheet *sheet, const struct mgb_chart *ch
     fputs("]\nset xtics nomirror out scale 0.5 tc rgb '#000000'", sheet->out);
     for (int i = 0; count < TICKS && i < count; i++) {
         char number[40];
-        fprintf(sheet->out, "%s'%s' ", i ? ", " : " (", mgb_plot_number(number, values[i]));
+        fprintf(sheet->out, "%s'%s' ", i ? ", " : " (", mgb_format_figure(number, values[i]));
         mgb_sheet_number(sheet, values[i]);
     }
     fputs(count > 0 && count < TICKS ? ")\n" : "\n", sheet->out);
@@ -151,7 +152,7 @@ double mgb_gnuplot_axis_width(const struct mgb_chart *chart)
 {
     char number[40];
     double high = mgb_chart_y_range(chart).high;
-    int width = mgb_plot_width(mgb_plot_number(number, high < 1000 ? high / 10 : high));
+    int width = mgb_plot_width(mgb_format_figure(number, high < 1000 ? high / 10 : high));
     return 40 + width * MGB_SHEET_LETTER;
 }
 

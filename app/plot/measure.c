@@ -112,15 +112,6 @@ int mgb_chart_x_values(const struct mgb_chart *chart, double *out, int most)
     return count;
 }
 
-char *mgb_plot_number(char out[40], double value)
-{
-    snprintf(out, 40, fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
-    char *comma = strchr(out, ','); /* where a library set a locale for numbers */
-    if (comma)
-        *comma = '.';
-    return out;
-}
-
 int mgb_plot_width(const char *text)
 {
     int width = 0;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const char *const fills_ascii[] = {"#", "=", "+", "o", ":", "x", "-", "%", "."};
 static const char *const fills_utf8[] = {"█", "▒", "░", "▓", "▚", "x", "-", "%", "."};
@@ -49,9 +50,10 @@ static void label_print(const struct bars *b, const char *text, int indent)
 static void value_print(const struct bars *b, const struct mgb_chart_point *p)
 {
     char y[40], low[40], high[40];
-    fprintf(b->out, " %s", mgb_plot_number(y, p->y));
+    fprintf(b->out, " %s", mgb_format_figure(y, p->y));
     if (isfinite(p->low) && isfinite(p->high))
-        fprintf(b->out, " [%s, %s]", mgb_plot_number(low, p->low), mgb_plot_number(high, p->high));
+        fprintf(b->out, " [%s, %s]", mgb_format_figure(low, p->low),
+                mgb_format_figure(high, p->high));
     fputc('\n', b->out);
 }
 
@@ -109,13 +111,13 @@ static void parts_print(const struct bars *b, size_t row)
         const struct mgb_chart_point *p = point_find(b->chart, s, row);
         if (!p || !(p->y > 0))
             continue;
-        fprintf(out, "%s%s %s", before, b->chart->series[s].label, mgb_plot_number(number, p->y));
+        fprintf(out, "%s%s %s", before, b->chart->series[s].label, mgb_format_figure(number, p->y));
         before = ", ";
     }
     for (size_t i = 0; i < b->chart->mark_count; i++) {
         const struct mgb_chart_mark *mark = &b->chart->marks[i];
         if (mark->kind == MGB_MARK_LIMIT && mark->x == (double)row)
-            fprintf(out, "; %s %s", mark->label, mgb_plot_number(number, mark->y));
+            fprintf(out, "; %s %s", mark->label, mgb_format_figure(number, mark->y));
     }
     if (fclose(out) == 0)
         for (const char *at = text, *rest; *at; at = rest) {
@@ -139,7 +141,7 @@ static void stack_print(const struct bars *b, size_t row)
         for (; done < end; done++)
             fputs(fill_of(b, &chart->series[s]), b->out);
     }
-    fprintf(b->out, " %s\n", mgb_plot_number(number, sum));
+    fprintf(b->out, " %s\n", mgb_format_figure(number, sum));
     parts_print(b, row);
 }
 

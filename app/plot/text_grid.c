@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const char *const shapes_ascii[] = {"o", "x", "+", "*", "#", "@", "%", "&"};
 static const char *const shapes_utf8[] = {"●", "○", "▲", "△", "■", "□", "◆", "◇"};
@@ -96,7 +97,7 @@ static void rows_print(const struct grid *g)
         double value = g->chart->y_log ? g->y.low * pow(g->y.high / g->y.low, t)
                                        : g->y.low + t * (g->y.high - g->y.low);
         bool tick = row % 7 == 0;
-        fprintf(g->out, "%*s %s", GUTTER - 2, tick ? mgb_plot_number(number, value) : "",
+        fprintf(g->out, "%*s %s", GUTTER - 2, tick ? mgb_format_figure(number, value) : "",
                 g->utf8 ? tick ? "┤" : "│"
                 : tick  ? "+"
                         : "|");
@@ -119,7 +120,7 @@ static void x_axis_print(const struct grid *g)
         fputs(g->utf8 ? "─" : "-", g->out);
     fprintf(g->out, "\n%*s", GUTTER, "");
     for (int i = 0; i < count; i++) {
-        int length = (int)strlen(mgb_plot_number(number, values[i]));
+        int length = (int)strlen(mgb_format_figure(number, values[i]));
         int from = column_of(g, values[i]) - length / 2;
         if (from < at + (at > 0) || from + length > g->columns)
             continue;
@@ -152,7 +153,7 @@ static void legend_print(const struct grid *g)
     for (size_t i = 0; i < chart->mark_count; i++)
         if (chart->marks[i].kind == MGB_MARK_EDGE)
             fprintf(g->out, "%*s%s %s: %s\n", GUTTER - 2, "", cell_text(g, CELL_EDGE),
-                    mgb_plot_number(number, chart->marks[i].x), chart->marks[i].label);
+                    mgb_format_figure(number, chart->marks[i].x), chart->marks[i].label);
 }
 
 void mgb_text_grid_print(const struct mgb_chart *chart, const struct mgb_text_style *style,

@@ -214,7 +214,7 @@ static int table_print(lua_State *L)
 static int number_text(lua_State *L)
 {
     char text[40];
-    lua_pushstring(L, mgb_table_number(text, luaL_checknumber(L, 1), MGB_TABLE_TEXT));
+    lua_pushstring(L, mgb_format_figure(text, luaL_checknumber(L, 1)));
     return 1;
 }
 

@@ -108,31 +108,8 @@ void mgb_table_add_empty(struct mgb_table *table)
     cell_add(table, (struct table_cell){.kind = CELL_EMPTY});
 }
 
-/* Only LC_CTYPE is ever set in this program, so printf writes a point; the search mends it where a library did more. */
-static void point_mend(char *text)
-{
-    char *comma = strchr(text, ',');
-    if (comma)
-        *comma = '.';
-}
-
-char *mgb_table_number(char out[40], double value, enum mgb_table_format format)
-{
-    if (format == MGB_TABLE_TEXT) {
-        snprintf(out, 40, fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.4g", value);
-    } else {
-        for (int digits = 15; digits <= 17; digits++) {
-            snprintf(out, 40, "%.*g", digits, value);
-            if (strtod(out, NULL) == value)
-                break;
-        }
-    }
-    point_mend(out);
-    return out;
-}
-
 static const char *cell_word(const struct table_cell *cell, enum mgb_table_format format,
-                             char small[40])
+                             char small[MGB_FIGURE])
 {
     switch (cell->kind) {
     case CELL_EMPTY:
@@ -146,7 +123,8 @@ static const char *cell_word(const struct table_cell *cell, enum mgb_table_forma
     case CELL_NUMBER:
         if (format == MGB_TABLE_JSON && isinf(cell->number))
             return "null"; /* JSON has no infinity */
-        return mgb_table_number(small, cell->number, format);
+        return format == MGB_TABLE_TEXT ? mgb_format_figure(small, cell->number)
+                                        : mgb_format_exact(small, cell->number);
     case CELL_BOOLEAN:
         if (format == MGB_TABLE_TEXT)
             return cell->boolean ? "yes" : "no";
@@ -161,7 +139,7 @@ static bool cell_is_text(const struct table_cell *cell)
 }
 
 const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
-                                char small[40], size_t *size)
+                                char small[MGB_FIGURE], size_t *size)
 {
     const char *text = cell_word(cell, format, small);
     *size = cell_is_text(cell) ? cell->size : strlen(text);
@@ -183,22 +161,9 @@ size_t mgb_table_row_count(const struct mgb_table *table)
 
 static void csv_field_print(FILE *out, const char *text, size_t size, bool first)
 {
-    bool quoted = false;
     if (!first)
         fputc(',', out);
-    for (size_t i = 0; i < size && !quoted; i++)
-        quoted = text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
-    if (!quoted) {
-        fwrite(text, 1, size, out);
-        return;
-    }
-    fputc('"', out);
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"')
-            fputc('"', out);
-        fputc(text[i], out);
-    }
-    fputc('"', out);
+    mgb_csv_put(out, text, size, false);
 }
 
 static void csv_print(const struct mgb_table *table, FILE *out)
@@ -207,7 +172,7 @@ static void csv_print(const struct mgb_table *table, FILE *out)
         csv_field_print(out, table->names[i], strlen(table->names[i]), i == 0);
     fputs("\r\n", out);
     for (size_t row = 0; row < mgb_table_row_count(table); row++) {
-        char small[40];
+        char small[MGB_FIGURE];
         for (int i = 0; i < table->columns; i++) {
             size_t size;
             const char *text =
@@ -218,40 +183,19 @@ static void csv_print(const struct mgb_table *table, FILE *out)
     }
 }
 
-static void json_string_print(FILE *out, const char *text, size_t size)
-{
-    static const char escapes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    fputc('"', out);
-    for (size_t used; size > 0; text += used, size -= used) {
-        uint32_t point;
-        const char *escape = *text ? strchr(escapes, *text) : NULL;
-        size_t length = mgb_character_read(&point, text, size);
-        used = length ? length : 1;
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (escape)
-            fprintf(out, "\\%c", letters[escape - escapes]);
-        else if (point < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)point);
-        else
-            fwrite(text, 1, length, out);
-    }
-    fputc('"', out);
-}
-
 static void json_print(const struct mgb_table *table, FILE *out)
 {
     for (size_t row = 0; row < mgb_table_row_count(table); row++) {
-        char small[40];
+        char small[MGB_FIGURE];
         for (int i = 0; i < table->columns; i++) {
             const struct table_cell *cell = mgb_table_cell_at(table, row, i);
             size_t size;
             fputc(i == 0 ? '{' : ',', out);
-            json_string_print(out, table->names[i], strlen(table->names[i]));
+            mgb_json_put(out, table->names[i], strlen(table->names[i]));
             fputc(':', out);
             const char *text = mgb_table_cell_text(cell, MGB_TABLE_JSON, small, &size);
             if (cell_is_text(cell))
-                json_string_print(out, text, size);
+                mgb_json_put(out, text, size);
             else
                 fputs(text, out);
         }

@@ -38,7 +38,4 @@ enum mgb_status mgb_table_print(const struct mgb_table *table, enum mgb_table_fo
  * terminal. */
 enum mgb_status mgb_table_print_within(const struct mgb_table *table, int width, FILE *out);
 
-/* Number to text: 4 significant digits on a screen, else the shortest that reads back the same. Returns `out`. */
-char *mgb_table_number(char out[40], double value, enum mgb_table_format format);
-
 #endif

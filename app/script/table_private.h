@@ -3,6 +3,7 @@
 #define MGB_APP_SCRIPT_TABLE_PRIVATE_H
 
 #include "app/script/table.h"
+#include <mgb/text.h>
 
 /* CELL_FIGURE: a number that is worded already. */
 enum table_cell_kind {
@@ -37,6 +38,6 @@ size_t mgb_table_row_count(const struct mgb_table *table);
 const struct table_cell *mgb_table_cell_at(const struct mgb_table *table, size_t row, int column);
 /* The cell without quoting, in `small` or borrowed; it may have zeros inside. */
 const char *mgb_table_cell_text(const struct table_cell *cell, enum mgb_table_format format,
-                                char small[40], size_t *size);
+                                char small[MGB_FIGURE], size_t *size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static double median_get(const struct mgb_series *series, double *scratch)
 {
@@ -115,9 +116,9 @@ void mgb_judge_odd(char *out, size_t size, const struct mgb_judgement *judgement
     *out = '\0';
     if (odd->number == 0)
         return;
-    mgb_table_number(time, odd->ns * ms, MGB_TABLE_TEXT);
-    mgb_table_number(low, odd->low_ns * ms, MGB_TABLE_TEXT);
-    mgb_table_number(high, odd->high_ns * ms, MGB_TABLE_TEXT);
+    mgb_format_figure(time, odd->ns * ms);
+    mgb_format_figure(low, odd->low_ns * ms);
+    mgb_format_figure(high, odd->high_ns * ms);
     if (name)
         snprintf(of, sizeof of, " of %s", name);
     if (odd->run)

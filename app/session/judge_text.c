@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static char *number(char out[40], double value)
 {
-    return isfinite(value) && value >= 0 ? mgb_table_number(out, value, MGB_TABLE_TEXT)
-                                         : strcpy(out, "-");
+    return isfinite(value) && value >= 0 ? mgb_format_figure(out, value) : strcpy(out, "-");
 }
 
 static void side_write(FILE *out, const char *name, const struct mgb_judgement *j,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 enum mgb_status mgb_rank_fastest(size_t *out, struct mgb_reader *reader,
                                  const struct mgb_selection *points, size_t count,
@@ -34,7 +35,7 @@ enum mgb_status mgb_rank_fastest(size_t *out, struct mgb_reader *reader,
 
 static char *number(char out[40], double value)
 {
-    return mgb_table_number(out, value, MGB_TABLE_TEXT);
+    return mgb_format_figure(out, value);
 }
 
 /* By how much `slow` is behind, in percent of the fast one: of the ratio slow / fast. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 enum { ANSWERS = 4 }; /* lines, answer, label of the fastest, answer in few words */
 
@@ -146,7 +147,7 @@ static void best_guess(struct mgb_bench_sweep *sweep)
     best->best = true;
     label_write(label, sizeof label, sweep, best);
     snprintf(sweep->best, sizeof sweep->best, "Fastest so far: %s, %s ms an example", label,
-             mgb_table_number(ms, best->example_ms, MGB_TABLE_TEXT));
+             mgb_format_figure(ms, best->example_ms));
 }
 
 static void cell_end(struct mgb_bench_sweep *sweep, const struct script_cell *cell)

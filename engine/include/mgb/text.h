@@ -6,12 +6,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* "12.3 MiB" and such, into `out`; returns `out`. */
 char *mgb_format_bytes(char *out, size_t size, long long bytes);
 
 /* A number with as few digits, six at least, as read back give the same one, and '.' in any locale; returns `out`. */
 char *mgb_format_number(char *out, size_t size, double value);
+
+#define MGB_FIGURE 40
+/* As screens and tables show numbers: 4 digits, all of a whole part; '.' in any locale. Returns `out`. */
+char *mgb_format_figure(char out[MGB_FIGURE], double value);
+/* For files: as few digits, 15 at least, as read back give the same number; returns `out`. */
+char *mgb_format_exact(char out[MGB_FIGURE], double value);
+
+/* One field of CSV (RFC 4180), in quotes where it needs them or, for an empty one, `quote_empty` says so. */
+void mgb_csv_put(FILE *out, const char *text, size_t size, bool quote_empty);
+/* One string of JSON with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void mgb_json_put(FILE *out, const char *text, size_t size);
 
 /* Of `count` names the nearest to `wanted` by edit distance, or NULL when none is near: "did you mean". */
 const char *mgb_nearest_name(const char *wanted, const char *const *names, int count);

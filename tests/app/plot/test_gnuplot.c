@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <mgb/text.h>
 
 static char folder[] = "/tmp/mgb-plot-XXXXXX";
 
@@ -168,7 +169,7 @@ static void a_comma_locale_changes_nothing(void **state)
     }
     char *after = script_make(MGB_PICTURE_SVG, NULL), number[40];
     assert_string_equal(after, before);
-    assert_string_equal(mgb_plot_number(number, 1.5), "1.5");
+    assert_string_equal(mgb_format_figure(number, 1.5), "1.5");
     setlocale(LC_ALL, "C");
     free(before);
     free(after);

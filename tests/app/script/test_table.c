@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <mgb/text.h>
 
 static const char *const names[] = {"model", "gpus", "step_ms", "merge", "note"};
 
@@ -74,12 +75,12 @@ static void numbers_have_a_point_in_a_comma_locale(void **state)
     (void)state;
     char text[40];
     assert_true(mgb_test_comma_locale());
-    assert_string_equal(mgb_table_number(text, 1.5, MGB_TABLE_TEXT), "1.5");
-    assert_string_equal(mgb_table_number(text, 1.0 / 3, MGB_TABLE_CSV), "0.3333333333333333");
+    assert_string_equal(mgb_format_figure(text, 1.5), "1.5");
+    assert_string_equal(mgb_format_exact(text, 1.0 / 3), "0.3333333333333333");
     setlocale(LC_ALL, "C");
-    assert_string_equal(mgb_table_number(text, 1.0 / 3, MGB_TABLE_JSON), "0.3333333333333333");
-    assert_string_equal(mgb_table_number(text, 123456.7, MGB_TABLE_TEXT), "123457");
-    assert_string_equal(mgb_table_number(text, 0.00012345, MGB_TABLE_TEXT), "0.0001234");
+    assert_string_equal(mgb_format_exact(text, 1.0 / 3), "0.3333333333333333");
+    assert_string_equal(mgb_format_figure(text, 123456.7), "123457");
+    assert_string_equal(mgb_format_figure(text, 0.00012345), "0.0001234");
 }
 
 static void a_table_without_rows_has_a_header(void **state)
