@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_FUNCTIONS 96
-#define MAX_FAULTS 16
+#define MAX_WISHES 16
 
 static struct {
     char name[48];
@@ -19,15 +19,18 @@ static struct {
 static int function_count;
 static long total_calls;
 
-static struct {
-    char name[48];
-    long call;
-    int code; /* 0: the usual one */
-} faults[MAX_FAULTS];
-static int fault_count;
+static struct wishes {
+    struct {
+        char name[48];
+        long call;
+        int code; /* 0: the usual one */
+    } list[MAX_WISHES];
+    int count;
+} wishes[3]; /* by enum fake_wish */
 
 static _Thread_local cudaError_t last_error;
 static _Thread_local bool inside_host_function;
+static _Thread_local struct fake_injection injection; /* for the operation of the present call */
 
 void fake_complain(const char *format, ...)
 {
@@ -39,21 +42,22 @@ void fake_complain(const char *format, ...)
     va_end(arguments);
 }
 
-void fake_faults_load(const char *text)
+void fake_wishes_load(enum fake_wish wish, const char *name, const char *text)
 {
-    fault_count = 0;
-    while (*text && fault_count < MAX_FAULTS) {
+    struct wishes *it = &wishes[wish];
+    it->count = 0;
+    while (*text && it->count < MAX_WISHES) {
         size_t length = strcspn(text, ":,");
-        if (text[length] != ':' || length >= sizeof faults[0].name) {
-            fake_complain("FAKE_CUDA_FAIL: '%s' is not function:call[=code]", text);
+        if (text[length] != ':' || length >= sizeof it->list[0].name) {
+            fake_complain("%s: '%s' is not function:call[=code]", name, text);
             return;
         }
         char *end;
-        memcpy(faults[fault_count].name, text, length);
-        faults[fault_count].name[length] = 0;
-        faults[fault_count].call = strtol(text + length + 1, &end, 10);
-        faults[fault_count].code = *end == '=' ? (int)strtol(end + 1, &end, 10) : 0;
-        fault_count++;
+        memcpy(it->list[it->count].name, text, length);
+        it->list[it->count].name[length] = 0;
+        it->list[it->count].call = strtol(text + length + 1, &end, 10);
+        it->list[it->count].code = *end == '=' ? (int)strtol(end + 1, &end, 10) : 0;
+        it->count++;
         text = *end == ',' ? end + 1 : end;
     }
 }
@@ -70,6 +74,20 @@ static bool name_matches(const char *name, const char *function, size_t length)
     return strncmp(name, function, length) == 0 && name[length] == 0;
 }
 
+/* The code that a test wishes for this call of the function, `usual` without one; 0 when it wishes nothing. */
+static int wish_find(enum fake_wish wish, const char *function, long calls, int usual)
+{
+    const struct wishes *it = &wishes[wish];
+    size_t length = name_length(function);
+    for (int i = 0; i < it->count; i++) {
+        bool any = strcmp(it->list[i].name, "*") == 0;
+        if ((any && it->list[i].call == total_calls) ||
+            (name_matches(it->list[i].name, function, length) && it->list[i].call == calls))
+            return it->list[i].code ? it->list[i].code : usual;
+    }
+    return 0;
+}
+
 /* Counts the call; the code that a test wants for it, or 0. Caller holds the lock. */
 static int call_count(const char *function, int usual)
 {
@@ -83,13 +101,17 @@ static int call_count(const char *function, int usual)
     }
     long calls = i < MAX_FUNCTIONS ? ++functions[i].calls : 0;
     total_calls++;
-    for (int f = 0; f < fault_count; f++) {
-        bool any = strcmp(faults[f].name, "*") == 0;
-        if ((any && faults[f].call == total_calls) ||
-            (name_matches(faults[f].name, function, length) && faults[f].call == calls))
-            return faults[f].code ? faults[f].code : usual;
-    }
-    return 0;
+    injection = (struct fake_injection){
+        .hangs = wish_find(FAKE_WISH_HANG, function, calls, 1) != 0,
+        .fault = wish_find(FAKE_WISH_STICKY, function, calls, cudaErrorIllegalAddress)};
+    return wish_find(FAKE_WISH_FAIL, function, calls, usual);
+}
+
+struct fake_injection fake_injection_take(void)
+{
+    struct fake_injection taken = injection;
+    injection = (struct fake_injection){.hangs = false};
+    return taken;
 }
 
 static int call_check(const char *function, int usual, int not_permitted)

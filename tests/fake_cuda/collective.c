@@ -13,13 +13,20 @@ struct collective {
     struct fake_collective_call calls[FAKE_MAX_DEVICES]; /* by rank */
     struct fake_record *arrived[FAKE_MAX_DEVICES];       /* the rank's contribution is there */
     struct fake_record *consumed[FAKE_MAX_DEVICES];      /* the rank has read all contributions */
-    float *sent; /* broadcast: what the root sent, so that the root need not wait for readers */
+    bool lacking;                                        /* a rank */
+    char *sent; /* broadcast: what the root sent, so that the root need not wait for readers */
 };
 
 struct collective_op {
     struct fake_op op;
     struct collective *collective;
+    struct fake_clique *clique;
     int rank;
+};
+
+struct lone_op { /* a collective of one rank is a copy, which a graph may play again */
+    struct fake_op op;
+    struct fake_collective_call call;
 };
 
 static void collective_drop(struct collective *it)
@@ -36,7 +43,11 @@ static void collective_drop(struct collective *it)
 
 size_t fake_type_size(ncclDataType_t type)
 {
-    return type == ncclFloat32 ? 4 : 2;
+    static const unsigned char sizes[] = {
+        [ncclInt8] = 1,    [ncclUint8] = 1,   [ncclInt32] = 4,   [ncclUint32] = 4,
+        [ncclInt64] = 8,   [ncclUint64] = 8,  [ncclFloat16] = 2, [ncclFloat32] = 4,
+        [ncclFloat64] = 8, [ncclBfloat16] = 2};
+    return (unsigned)type < sizeof sizes ? sizes[type] : 0;
 }
 
 static float number_get(const void *from, size_t i, ncclDataType_t type)
@@ -71,62 +82,120 @@ static void sum_take(float *sum, const struct collective *it, size_t count)
             sum[i] /= (float)it->ranks;
 }
 
-/* In place or not, no rank writes its result before all have read what they need of its memory. */
-static void all_reduce_run(struct collective *it, int rank)
+/* False when the rank was aborted before. */
+static bool rank_await(const struct collective_op *part, struct fake_record *record)
 {
-    size_t count = it->calls[rank].count;
+    return fake_record_wait_unless(record, &part->clique->aborted[part->rank]);
+}
+
+static bool ranks_await(const struct collective_op *part, struct fake_record **records)
+{
+    for (int rank = 0; rank < part->collective->ranks; rank++)
+        if (!rank_await(part, records[rank]))
+            return false;
+    return true;
+}
+
+static void sum_put(const struct collective *it, int rank, const float *sum)
+{
+    const struct fake_collective_call *call = &it->calls[rank];
+    fake_touch_write(call->to, call->count * fake_type_size(call->type));
+    numbers_put(call->to, sum, call->count, call->type);
+}
+
+/* In place or not, no rank writes its result before all have read what they need of its memory. */
+static void all_reduce_run(const struct collective_op *part)
+{
+    struct collective *it = part->collective;
+    size_t count = it->calls[part->rank].count;
     float *sum = fake_allocate(count * sizeof(float) + 1);
-    fake_record_finish(it->arrived[rank]);
-    for (int other = 0; other < it->ranks; other++)
-        fake_record_wait(it->arrived[other]);
-    sum_take(sum, it, count);
-    fake_record_finish(it->consumed[rank]);
-    for (int other = 0; other < it->ranks; other++)
-        fake_record_wait(it->consumed[other]);
-    fake_touch_write(it->calls[rank].to, count * fake_type_size(it->calls[rank].type));
-    numbers_put(it->calls[rank].to, sum, count, it->calls[rank].type);
+    fake_record_finish(it->arrived[part->rank]);
+    if (ranks_await(part, it->arrived)) {
+        sum_take(sum, it, count);
+        fake_record_finish(it->consumed[part->rank]);
+        if (ranks_await(part, it->consumed))
+            sum_put(it, part->rank, sum);
+    }
+    free(sum);
+}
+
+/* The root takes the sum; the others are done when it has read what they send. */
+static void reduce_run(const struct collective_op *part)
+{
+    struct collective *it = part->collective;
+    int root = it->calls[part->rank].root;
+    size_t count = it->calls[part->rank].count;
+    fake_record_finish(it->arrived[part->rank]);
+    if (part->rank != root) {
+        rank_await(part, it->consumed[root]);
+        return;
+    }
+    float *sum = fake_allocate(count * sizeof(float) + 1);
+    if (ranks_await(part, it->arrived)) {
+        sum_take(sum, it, count);
+        fake_record_finish(it->consumed[root]);
+        sum_put(it, root, sum);
+    }
     free(sum);
 }
 
 /* What the ranks share inside is freed by the last of them, which comes after the others only by the reference count
  * that ThreadSanitizer does not see; so it must not see the copies of it either. */
-static void floats_copy_unseen(float *to, const float *from, size_t count)
+static void bytes_copy_unseen(void *to, const void *from, size_t bytes)
 {
-    volatile float *out = to;
-    for (size_t i = 0; i < count; i++)
-        out[i] = from[i];
+    volatile char *out = to;
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = ((const char *)from)[i];
 }
 
-static void broadcast_run(struct collective *it, int rank)
+static void broadcast_run(const struct collective_op *part)
 {
-    const struct fake_collective_call *call = &it->calls[rank];
-    size_t bytes = call->count * sizeof(float);
-    if (rank == call->root) {
+    struct collective *it = part->collective;
+    const struct fake_collective_call *call = &it->calls[part->rank];
+    size_t bytes = call->count * fake_type_size(call->type);
+    bool root = part->rank == call->root;
+    if (root) {
         it->sent = fake_allocate(bytes + 1);
         fake_touch_read(call->from, bytes);
-        floats_copy_unseen(it->sent, call->from, call->count);
-        fake_record_finish(it->arrived[rank]);
-    } else {
-        fake_record_wait(it->arrived[call->root]);
+        bytes_copy_unseen(it->sent, call->from, bytes);
+        fake_record_finish(it->arrived[part->rank]);
+    } else if (!rank_await(part, it->arrived[call->root])) {
+        return;
     }
-    if (call->to == call->from && rank == call->root)
+    if (root && call->to == call->from)
         return;
     fake_touch_write(call->to, bytes);
-    floats_copy_unseen(call->to, it->sent, call->count);
+    bytes_copy_unseen(call->to, it->sent, bytes);
 }
 
 static void collective_run(struct fake_op *op)
 {
     const struct collective_op *part = (const struct collective_op *)op;
+    bool aborted = atomic_load(&part->clique->aborted[part->rank]) != 0;
     switch (part->collective->calls[part->rank].kind) {
     case FAKE_ALL_REDUCE:
-        all_reduce_run(part->collective, part->rank);
+        if (!aborted)
+            all_reduce_run(part);
         break;
     case FAKE_BROADCAST:
-        broadcast_run(part->collective, part->rank);
+        if (!aborted)
+            broadcast_run(part);
+        break;
+    case FAKE_REDUCE:
+        if (!aborted)
+            reduce_run(part);
         break;
     }
     collective_drop(part->collective);
+}
+
+static void lone_run(struct fake_op *op)
+{
+    const struct fake_collective_call *call = &((const struct lone_op *)op)->call;
+    size_t bytes = call->count * fake_type_size(call->type);
+    fake_touch_read(call->from, bytes);
+    if (call->to != call->from)
+        memmove(call->to, call->from, bytes);
 }
 
 static bool calls_agree(const struct fake_collective_call *a, const struct fake_collective_call *b)
@@ -156,14 +225,33 @@ static ncclResult_t collective_gather(struct collective *it, struct fake_collect
             return ncclInvalidUsage;
         }
     }
-    if (found == clique->ranks)
+    it->lacking = found < clique->ranks;
+    if (!it->lacking || fake_config_get()->missing_rank_hangs)
         return ncclSuccess;
     fake_complain("a group has %d of %d ranks of a collective", found, clique->ranks);
     return ncclInvalidUsage;
 }
 
+/* What a test wished for the rank's call goes before it. */
+static void wish_push(const struct fake_collective_call *call, bool hangs)
+{
+    if (call->wish.fault)
+        fake_stream_push(call->stream, fake_fault_make(call->comm->device, call->wish.fault));
+    if (hangs || call->wish.hangs)
+        fake_stream_push(call->stream,
+                         fake_hang_make(&call->comm->clique->aborted[call->comm->rank]));
+}
+
+static void lone_push(const struct fake_collective_call *call)
+{
+    struct lone_op *op = fake_allocate(sizeof *op);
+    *op = (struct lone_op){.op.run = lone_run, .call = *call};
+    wish_push(call, false);
+    fake_stream_push(call->stream, &op->op);
+}
+
 /* Once the last operation is queued the collective may be over and gone. */
-static void collective_push(struct collective *it)
+static void ranks_push(struct collective *it)
 {
     int ranks = it->ranks;
     atomic_init(&it->refs, ranks);
@@ -172,10 +260,27 @@ static void collective_push(struct collective *it)
         it->consumed[rank] = fake_record_make(1);
     }
     for (int rank = 0; rank < ranks; rank++) {
+        const struct fake_collective_call *call = &it->calls[rank];
         struct collective_op *op = fake_allocate(sizeof *op);
-        *op = (struct collective_op){.op.run = collective_run, .collective = it, .rank = rank};
-        fake_stream_push(it->calls[rank].stream, &op->op);
+        *op = (struct collective_op){
+            .op.run = collective_run, .collective = it, .clique = call->comm->clique, .rank = rank};
+        wish_push(call, false);
+        fake_stream_push(call->stream, &op->op);
     }
+}
+
+static void collective_push(struct collective *it)
+{
+    if (!it->lacking && it->ranks > 1) {
+        ranks_push(it);
+        return;
+    }
+    if (it->ranks == 1)
+        lone_push(&it->calls[0]);
+    for (int rank = 0; it->lacking && rank < it->ranks; rank++)
+        if (it->calls[rank].comm)
+            wish_push(&it->calls[rank], true);
+    free(it);
 }
 
 static ncclResult_t collectives_match(struct collective **made, int *made_count,

@@ -46,22 +46,38 @@ static void memory_load(void)
     }
 }
 
-static void peers_load(void)
+/* "0-1,2-3:500" or "all": the number of each pair (1 without one), 0 of those not named. */
+static void pairs_load(unsigned pairs[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES], const char *text)
 {
-    const char *text = variable_get("FAKE_CUDA_PEER", "all");
     bool all = strcmp(text, "all") == 0;
     for (int a = 0; a < FAKE_MAX_DEVICES; a++)
         for (int b = 0; b < FAKE_MAX_DEVICES; b++)
-            config.peer[a][b] = all && a != b;
+            pairs[a][b] = all && a != b;
     if (all || strcmp(text, "none") == 0)
         return;
     while (*text) {
         char *end;
         long a = strtol(text, &end, 10);
         long b = *end == '-' ? strtol(end + 1, &end, 10) : -1;
+        unsigned number = *end == ':' ? (unsigned)strtoul(end + 1, &end, 10) : 1;
         if (a >= 0 && b >= 0 && a < FAKE_MAX_DEVICES && b < FAKE_MAX_DEVICES && a != b)
-            config.peer[a][b] = config.peer[b][a] = true;
+            pairs[a][b] = pairs[b][a] = number;
         text = *end ? end + 1 : end;
+    }
+}
+
+/* The last number holds for the devices after it. */
+static void multiprocessors_load(void)
+{
+    const char *text = variable_get("FAKE_CUDA_SMS", "2");
+    int count = 1;
+    for (int i = 0; i < FAKE_MAX_DEVICES; i++) {
+        char *end;
+        if (*text) {
+            count = (int)strtol(text, &end, 10);
+            text = *end == ',' ? end + 1 : end;
+        }
+        config.multiprocessors[i] = count;
     }
 }
 
@@ -90,13 +106,19 @@ static void config_load(void)
     int present = atoi(variable_get("FAKE_CUDA_DEVICES", "2"));
     present = present < 0 ? 0 : present > FAKE_MAX_DEVICES ? FAKE_MAX_DEVICES : present;
     memory_load();
-    peers_load();
+    pairs_load(config.peer, variable_get("FAKE_CUDA_PEER", "all"));
+    pairs_load(config.peer_bad, variable_get("FAKE_CUDA_PEER_BAD", "none"));
+    pairs_load(config.peer_slow_us, variable_get("FAKE_CUDA_PEER_SLOW", "none"));
+    multiprocessors_load();
     visible_load(present);
     config.init_error = atoi(variable_get("FAKE_CUDA_INIT", "0"));
     config.delay_us = (unsigned)atoi(variable_get("FAKE_CUDA_DELAY_US", "0"));
     config.seed = (unsigned)atoi(variable_get("FAKE_CUDA_SEED", "1"));
     config.random_order = strcmp(variable_get("FAKE_CUDA_ORDER", ""), "random") == 0;
-    fake_faults_load(variable_get("FAKE_CUDA_FAIL", ""));
+    config.missing_rank_hangs = strcmp(variable_get("FAKE_CUDA_MISSING_RANK", ""), "hang") == 0;
+    fake_wishes_load(FAKE_WISH_FAIL, "FAKE_CUDA_FAIL", variable_get("FAKE_CUDA_FAIL", ""));
+    fake_wishes_load(FAKE_WISH_HANG, "FAKE_CUDA_HANG", variable_get("FAKE_CUDA_HANG", ""));
+    fake_wishes_load(FAKE_WISH_STICKY, "FAKE_CUDA_STICKY", variable_get("FAKE_CUDA_STICKY", ""));
 }
 
 const struct fake_config *fake_config_get(void)

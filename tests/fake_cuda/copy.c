@@ -1,8 +1,12 @@
 /* Copies and fills on streams. All are asynchronous here, also those from pageable memory, which CUDA may do at once:
  * code that relies on that is wrong on pinned memory. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <string.h>
+#include <time.h>
+
+#define DAMAGE_EVERY 4096
 
 struct copy_op {
     struct fake_op op;
@@ -10,12 +14,20 @@ struct copy_op {
     const void *from;
     size_t bytes;
     int value;
+    bool damaged;
+    unsigned slow_us; /* more per MiB */
 };
 
+/* A path between devices that loses bits, one in every page, or time. */
 static void copy_run(struct fake_op *op)
 {
     const struct copy_op *copy = (const struct copy_op *)op;
     memmove(copy->to, copy->from, copy->bytes);
+    for (size_t i = 0; copy->damaged && i < copy->bytes; i += DAMAGE_EVERY)
+        ((unsigned char *)copy->to)[i] ^= 0x10;
+    long long ns = (long long)copy->slow_us * 1000 * (long long)copy->bytes >> 20;
+    if (ns > 0)
+        nanosleep(&(struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}, NULL);
 }
 
 static void fill_run(struct fake_op *op)
@@ -54,6 +66,30 @@ static cudaError_t direction_check(int to, int from, enum cudaMemcpyKind kind)
     return cudaErrorInvalidMemcpyDirection;
 }
 
+/* The direct path between two devices has the faults of the machine; without peer access CUDA goes through the host,
+ * which has none. Caller holds the lock. */
+static void path_set(struct copy_op *copy)
+{
+    const struct fake_config *config = fake_config_get();
+    int to = place_of(copy->to, copy->bytes);
+    int from = copy->from ? place_of(copy->from, copy->bytes) : -1;
+    if (to < 0 || from < 0 || to == from)
+        return;
+    if (!fake_device_get(to)->reaches[from] && !fake_device_get(from)->reaches[to])
+        return;
+    copy->damaged = config->peer_bad[config->physical[to]][config->physical[from]] != 0;
+    copy->slow_us = config->peer_slow_us[config->physical[to]][config->physical[from]];
+}
+
+/* Pageable memory cannot be copied while a stream is captured. Caller holds the lock. */
+static cudaError_t pageable_check(cudaStream_t stream, const void *to, const void *from)
+{
+    if (fake_stream_device(stream) < 0 || !fake_stream_chain(stream) ||
+        (fake_block_find(to) && fake_block_find(from)))
+        return cudaSuccess;
+    return fake_chain_spoil(fake_stream_chain(stream), cudaErrorStreamCaptureUnsupported);
+}
+
 /* Queues the operation; caller holds the lock. */
 static cudaError_t copy_push(cudaStream_t stream, void (*run)(struct fake_op *), void *to,
                              const void *from, size_t bytes, int value)
@@ -63,7 +99,9 @@ static cudaError_t copy_push(cudaStream_t stream, void (*run)(struct fake_op *),
     if (bytes == 0)
         return cudaSuccess;
     struct copy_op *copy = fake_allocate(sizeof *copy);
-    *copy = (struct copy_op){.op.run = run, .to = to, .from = from, .bytes = bytes, .value = value};
+    *copy = (struct copy_op){
+        .op = {.run = run, .work = true}, .to = to, .from = from, .bytes = bytes, .value = value};
+    path_set(copy);
     fake_stream_push(stream, &copy->op);
     return cudaSuccess;
 }
@@ -74,6 +112,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     FAKE_ENTER(cudaErrorUnknown);
     fake_lock();
     cudaError_t error = direction_check(place_of(to, bytes), place_of(from, bytes), kind);
+    if (error == cudaSuccess)
+        error = pageable_check(stream, to, from);
     if (error == cudaSuccess)
         error = copy_push(stream, copy_run, to, from, bytes, 0);
     fake_unlock();
@@ -111,10 +151,14 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     FAKE_ENTER(cudaErrorUnknown);
+    FAKE_UNSAFE();
     fake_lock();
+    struct copy_op copy = {.to = to, .from = from, .bytes = bytes};
     cudaError_t error = direction_check(place_of(to, bytes), place_of(from, bytes), kind);
+    if (error == cudaSuccess)
+        path_set(&copy);
     fake_unlock();
     if (error == cudaSuccess)
-        memmove(to, from, bytes);
+        copy_run(&copy.op);
     return fake_error(error);
 }

@@ -1,29 +1,14 @@
-/* cuBLAS: column-major single precision products, one sum in ascending k an element. The arithmetic runs unwatched and
- * the columns it touches are told to ThreadSanitizer as ranges, which keeps tests fast. */
-#include "tests/fake_cuda/fake.h"
+/* cuBLAS: handles, and the checks of a product before gemm.c plays it. */
+#include "tests/fake_cuda/capture.h"
+#include "tests/fake_cuda/gemm.h"
 
-#include <cublas_v2.h>
 #include <stdlib.h>
 
 struct cublasContext {
     struct cublasContext *next;
     cudaStream_t stream;
+    cublasMath_t mode;
     int device;
-};
-
-struct matrix {
-    const float *data;
-    long long ld, stride;    /* in floats; stride from one batch member to the next */
-    long long rows, columns; /* as stored */
-    bool transposed;
-};
-
-struct gemm_op {
-    struct fake_op op;
-    struct matrix a, b;
-    float *c;
-    long long ldc, stride_c, m, n, k, batch;
-    float alpha, beta;
 };
 
 static struct cublasContext *handles; /* under the lock */
@@ -39,6 +24,8 @@ static struct cublasContext *handles; /* under the lock */
 cublasStatus_t cublasCreate_v2(cublasHandle_t *out)
 {
     ENTER();
+    if (fake_capture_unsafe() != cudaSuccess) /* it allocates */
+        return CUBLAS_STATUS_INTERNAL_ERROR;
     struct cublasContext *handle = fake_allocate(sizeof *handle);
     handle->device = fake_device_current();
     fake_lock();
@@ -89,8 +76,14 @@ cublasStatus_t cublasGetStream_v2(cublasHandle_t handle, cudaStream_t *stream)
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
     ENTER();
-    (void)handle; /* the fake always computes in full single precision */
-    (void)mode;
+    handle->mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
+{
+    ENTER();
+    *mode = handle->mode;
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -112,68 +105,21 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static float dot(const struct gemm_op *g, const float *a, const float *b, long long i, long long j)
+/* All of the matrix inside one block of the device? Caller holds the lock. */
+static bool matrix_fits(const struct fake_matrix *matrix, long long batch, int device)
 {
-    long long step_a = g->a.transposed ? 1 : g->a.ld;
-    long long step_b = g->b.transposed ? g->b.ld : 1;
-    const float *x = a + (g->a.transposed ? i * g->a.ld : i);
-    const float *y = b + (g->b.transposed ? j : j * g->b.ld);
-    float sum = 0.0f;
-    for (long long l = 0; l < g->k; l++)
-        sum += x[l * step_a] * y[l * step_b];
-    return sum;
-}
-
-static void matrix_touch(const struct matrix *matrix, long long member)
-{
-    for (long long c = 0; c < matrix->columns; c++)
-        fake_touch_read(matrix->data + member * matrix->stride + c * matrix->ld,
-                        (size_t)matrix->rows * sizeof(float));
-}
-
-static void member_run(const struct gemm_op *g, long long member)
-{
-    const float *a = g->a.data + member * g->a.stride;
-    const float *b = g->b.data + member * g->b.stride;
-    matrix_touch(&g->a, member);
-    matrix_touch(&g->b, member);
-    for (long long j = 0; j < g->n; j++) {
-        float *c = g->c + member * g->stride_c + j * g->ldc;
-        if (g->beta != 0.0f)
-            fake_touch_read(c, (size_t)g->m * sizeof(float));
-        fake_touch_write(c, (size_t)g->m * sizeof(float));
-        for (long long i = 0; i < g->m; i++) {
-            float product = g->alpha * dot(g, a, b, i, j);
-            /* beta 0 means that C is not read: it may be NaN. */
-            c[i] = g->beta != 0.0f ? product + g->beta * c[i] : product;
-        }
-    }
-}
-
-static void gemm_run(struct fake_op *op)
-{
-    const struct gemm_op *g = (const struct gemm_op *)op;
-    for (long long member = 0; member < g->batch; member++)
-        member_run(g, member);
-}
-
-/* All of the matrix inside one block of the handle's device? Caller holds the lock. */
-static bool matrix_fits(const float *data, long long rows, long long columns, long long ld,
-                        long long stride, long long batch, int device)
-{
-    if (ld < (rows > 1 ? rows : 1))
+    if (matrix->ld < (matrix->rows > 1 ? matrix->rows : 1))
         return false;
-    if (rows == 0 || columns == 0 || batch == 0)
+    if (matrix->rows == 0 || matrix->columns == 0 || batch == 0)
         return true;
-    long long floats = (batch - 1) * stride + (columns - 1) * ld + rows;
-    return fake_block_holds(data, (size_t)floats * sizeof(float), device);
+    long long count =
+        (batch - 1) * matrix->stride + (matrix->columns - 1) * matrix->ld + matrix->rows;
+    return fake_block_holds(matrix->data, (size_t)count * fake_element_size(matrix->type), device);
 }
 
 /* Caller holds the lock. */
-static cublasStatus_t gemm_push(cublasHandle_t handle, const struct gemm_op *wanted)
+static cublasStatus_t gemm_push(cublasHandle_t handle, const struct fake_gemm *wanted)
 {
-    const struct matrix *a = &wanted->a;
-    const struct matrix *b = &wanted->b;
     if (wanted->m < 0 || wanted->n < 0 || wanted->k < 0 || wanted->batch < 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (handle->device != fake_device_current() ||
@@ -182,35 +128,21 @@ static cublasStatus_t gemm_push(cublasHandle_t handle, const struct gemm_op *wan
                       handle->device);
         return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-    if (!matrix_fits(a->data, a->rows, a->columns, a->ld, a->stride, wanted->batch,
-                     handle->device) ||
-        !matrix_fits(b->data, b->rows, b->columns, b->ld, b->stride, wanted->batch,
-                     handle->device) ||
-        !matrix_fits(wanted->c, wanted->m, wanted->n, wanted->ldc, wanted->stride_c, wanted->batch,
-                     handle->device)) {
-        fake_complain("sgemm: a matrix is not in the memory of device %d", handle->device);
+    if (!matrix_fits(&wanted->a, wanted->batch, handle->device) ||
+        !matrix_fits(&wanted->b, wanted->batch, handle->device) ||
+        !matrix_fits(&wanted->c, wanted->batch, handle->device)) {
+        fake_complain("gemm: a matrix is not in the memory of device %d", handle->device);
         return CUBLAS_STATUS_INVALID_VALUE;
     }
-    struct gemm_op *op = fake_allocate(sizeof *op);
+    struct fake_gemm *op = fake_allocate(sizeof *op);
     *op = *wanted;
-    op->op.run = gemm_run;
+    op->op.run = fake_gemm_run;
+    op->op.work = true;
     fake_stream_push(handle->stream, &op->op);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static struct matrix matrix_make(cublasOperation_t operation, long long rows, long long columns,
-                                 const float *data, int ld, long long stride)
-{
-    bool transposed = operation != CUBLAS_OP_N;
-    return (struct matrix){.data = data,
-                           .ld = ld,
-                           .stride = stride,
-                           .rows = transposed ? columns : rows,
-                           .columns = transposed ? rows : columns,
-                           .transposed = transposed};
-}
-
-static cublasStatus_t gemm_submit(cublasHandle_t handle, const struct gemm_op *wanted)
+static cublasStatus_t gemm_submit(cublasHandle_t handle, const struct fake_gemm *wanted)
 {
     fake_lock();
     cublasStatus_t status = gemm_push(handle, wanted);
@@ -218,22 +150,18 @@ static cublasStatus_t gemm_submit(cublasHandle_t handle, const struct gemm_op *w
     return status;
 }
 
-cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
-                              int m, int n, int k, const float *alpha, const float *a, int lda,
-                              const float *b, int ldb, const float *beta, float *c, int ldc)
+static struct fake_matrix matrix_make(cublasOperation_t operation, long long rows,
+                                      long long columns, const void *data, cudaDataType type,
+                                      int ld, long long stride)
 {
-    ENTER();
-    struct gemm_op wanted = {.a = matrix_make(ta, m, k, a, lda, 0),
-                             .b = matrix_make(tb, k, n, b, ldb, 0),
-                             .c = c,
-                             .ldc = ldc,
-                             .m = m,
-                             .n = n,
-                             .k = k,
-                             .batch = 1,
-                             .alpha = *alpha,
-                             .beta = *beta};
-    return gemm_submit(handle, &wanted);
+    bool transposed = operation != CUBLAS_OP_N;
+    return (struct fake_matrix){.data = data,
+                                .type = type,
+                                .ld = ld,
+                                .stride = stride,
+                                .rows = transposed ? columns : rows,
+                                .columns = transposed ? rows : columns,
+                                .transposed = transposed};
 }
 
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t ta,
@@ -244,16 +172,100 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                                          long long stride_c, int batch)
 {
     ENTER();
-    struct gemm_op wanted = {.a = matrix_make(ta, m, k, a, lda, stride_a),
-                             .b = matrix_make(tb, k, n, b, ldb, stride_b),
-                             .c = c,
-                             .ldc = ldc,
-                             .stride_c = stride_c,
-                             .m = m,
-                             .n = n,
-                             .k = k,
-                             .batch = batch,
-                             .alpha = *alpha,
-                             .beta = *beta};
+    struct fake_gemm wanted = {.a = matrix_make(ta, m, k, a, CUDA_R_32F, lda, stride_a),
+                               .b = matrix_make(tb, k, n, b, CUDA_R_32F, ldb, stride_b),
+                               .c = matrix_make(CUBLAS_OP_N, m, n, c, CUDA_R_32F, ldc, stride_c),
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .batch = batch,
+                               .alpha = *alpha,
+                               .beta = *beta,
+                               .tf32 = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH};
     return gemm_submit(handle, &wanted);
+}
+
+cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                              int m, int n, int k, const float *alpha, const float *a, int lda,
+                              const float *b, int ldb, const float *beta, float *c, int ldc)
+{
+    ENTER();
+    struct fake_gemm wanted = {.a = matrix_make(ta, m, k, a, CUDA_R_32F, lda, 0),
+                               .b = matrix_make(tb, k, n, b, CUDA_R_32F, ldb, 0),
+                               .c = matrix_make(CUBLAS_OP_N, m, n, c, CUDA_R_32F, ldc, 0),
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .batch = 1,
+                               .alpha = *alpha,
+                               .beta = *beta,
+                               .tf32 = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH};
+    return gemm_submit(handle, &wanted);
+}
+
+/* Of the table of types in the manual: sums in f32, inputs alike, the output f32 or as the inputs. */
+static bool types_served(cudaDataType a, cudaDataType b, cudaDataType c,
+                         cublasComputeType_t compute)
+{
+    bool known = compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
+                 (compute == CUBLAS_COMPUTE_32F_FAST_TF32 && a == CUDA_R_32F);
+    return known && fake_element_size(a) != 0 && a == b && (c == a || c == CUDA_R_32F);
+}
+
+static bool tf32_wanted(const struct cublasContext *handle, cudaDataType type,
+                        cublasComputeType_t compute)
+{
+    bool mode = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH && compute == CUBLAS_COMPUTE_32F;
+    return type == CUDA_R_32F && (mode || compute == CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+static cublasStatus_t gemm_ex(cublasHandle_t handle, struct fake_gemm *wanted,
+                              cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    (void)algorithm; /* a hint since Ampere */
+    if (!types_served(wanted->a.type, wanted->b.type, wanted->c.type, compute))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    wanted->tf32 = tf32_wanted(handle, wanted->a.type, compute);
+    return gemm_submit(handle, wanted);
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                            int m, int n, int k, const void *alpha, const void *a,
+                            cudaDataType type_a, int lda, const void *b, cudaDataType type_b,
+                            int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    ENTER();
+    struct fake_gemm wanted = {.a = matrix_make(ta, m, k, a, type_a, lda, 0),
+                               .b = matrix_make(tb, k, n, b, type_b, ldb, 0),
+                               .c = matrix_make(CUBLAS_OP_N, m, n, c, type_c, ldc, 0),
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .batch = 1,
+                               .alpha = *(const float *)alpha,
+                               .beta = *(const float *)beta};
+    return gemm_ex(handle, &wanted, compute, algorithm);
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta,
+                                          cublasOperation_t tb, int m, int n, int k,
+                                          const void *alpha, const void *a, cudaDataType type_a,
+                                          int lda, long long stride_a, const void *b,
+                                          cudaDataType type_b, int ldb, long long stride_b,
+                                          const void *beta, void *c, cudaDataType type_c, int ldc,
+                                          long long stride_c, int batch,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    ENTER();
+    struct fake_gemm wanted = {.a = matrix_make(ta, m, k, a, type_a, lda, stride_a),
+                               .b = matrix_make(tb, k, n, b, type_b, ldb, stride_b),
+                               .c = matrix_make(CUBLAS_OP_N, m, n, c, type_c, ldc, stride_c),
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .batch = batch,
+                               .alpha = *(const float *)alpha,
+                               .beta = *(const float *)beta};
+    return gemm_ex(handle, &wanted, compute, algorithm);
 }

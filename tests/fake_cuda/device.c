@@ -1,9 +1,9 @@
 /* Devices: which there are, which is current on a thread, what they say of themselves, who reaches whom. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/config.h"
 #include "tests/fake_cuda/fake.h"
 #include "tests/fake_cuda/fake_cuda.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct fake_device devices[FAKE_MAX_DEVICES];
@@ -65,44 +65,6 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 
-static int pci_bus_get(int device)
-{
-    return 0x10 + fake_config_get()->physical[device];
-}
-
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
-{
-    FAKE_ENTER(cudaErrorUnknown);
-    if (!fake_device_exists(device))
-        return fake_error(cudaErrorInvalidDevice);
-    int physical = fake_config_get()->physical[device];
-    memset(properties, 0, sizeof *properties);
-    snprintf(properties->name, sizeof properties->name, "Fake GPU");
-    memset(properties->uuid.bytes, 0xfa, sizeof properties->uuid.bytes);
-    properties->uuid.bytes[15] = (char)physical;
-    properties->totalGlobalMem = fake_config_get()->memory[physical];
-    properties->sharedMemPerBlock = 48 << 10;
-    properties->warpSize = 32;
-    properties->maxThreadsPerBlock = 1024;
-    properties->major = 9;
-    properties->multiProcessorCount = 2;
-    properties->canMapHostMemory = 1;
-    properties->concurrentKernels = 1;
-    properties->pciBusID = pci_bus_get(device);
-    properties->asyncEngineCount = 2;
-    properties->unifiedAddressing = 1;
-    return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
-{
-    FAKE_ENTER(cudaErrorUnknown);
-    if (!fake_device_exists(device))
-        return fake_error(cudaErrorInvalidDevice);
-    int needed = snprintf(text, (size_t)length, "0000:%02X:00.0", pci_bus_get(device));
-    return needed < length ? cudaSuccess : fake_error(cudaErrorInvalidValue);
-}
-
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
     FAKE_ENTER(cudaErrorUnknown);
@@ -117,7 +79,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
 static bool peer_possible(int device, int peer)
 {
     const struct fake_config *config = fake_config_get();
-    return config->peer[config->physical[device]][config->physical[peer]];
+    return config->peer[config->physical[device]][config->physical[peer]] != 0;
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int *possible, int device, int peer)
@@ -126,6 +88,16 @@ cudaError_t cudaDeviceCanAccessPeer(int *possible, int device, int peer)
     if (!fake_device_exists(device) || !fake_device_exists(peer))
         return fake_error(cudaErrorInvalidDevice);
     *possible = peer_possible(device, peer);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from,
+                                      int to)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    if (!fake_device_exists(from) || !fake_device_exists(to) || from == to)
+        return fake_error(cudaErrorInvalidDevice);
+    *value = attribute == cudaDevP2PAttrAccessSupported && peer_possible(from, to);
     return cudaSuccess;
 }
 
@@ -158,6 +130,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 cudaError_t cudaDeviceSynchronize(void)
 {
     FAKE_ENTER(cudaErrorUnknown);
+    FAKE_UNSAFE();
     fake_streams_wait(current);
     return fake_error((cudaError_t)atomic_load(&devices[current].fault));
 }
@@ -179,7 +152,7 @@ struct fake_cuda_usage fake_cuda_usage_get(int device)
 int fake_cuda_live(void)
 {
     fake_lock();
-    int live = fake_block_pinned_count();
+    int live = fake_block_pinned_count() + fake_graphs_live();
     for (int i = 0; i < FAKE_MAX_DEVICES; i++)
         live += devices[i].allocations + devices[i].streams + devices[i].events + devices[i].others;
     fake_unlock();
@@ -189,6 +162,7 @@ int fake_cuda_live(void)
 void fake_cuda_reset(void)
 {
     fake_calls_reset();
+    fake_hangs_end();
     for (int i = 0; i < FAKE_MAX_DEVICES; i++) {
         devices[i].peak_bytes = devices[i].bytes;
         devices[i].touched = false;

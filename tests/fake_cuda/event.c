@@ -1,4 +1,5 @@
 /* Events. Each cudaEventRecord makes a fresh record, so that a wait orders after that one recording and no later one. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <stdlib.h>
@@ -8,11 +9,8 @@ struct CUevent_st {
     struct fake_record *record; /* the latest recording, or NULL */
     int device;
     bool timed;
-};
-
-struct wait_op {
-    struct fake_op op;
-    struct fake_record *record;
+    unsigned capture; /* that it was last recorded in; 0: none */
+    int mark;         /* which recording there */
 };
 
 static struct CUevent_st *events;
@@ -82,19 +80,31 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     fake_lock();
     if (event_live(event) && fake_stream_device(stream) == event->device) {
         fake_record_drop(event->record);
-        event->record = fake_record_make(2);
-        fake_stream_record(stream, event->record);
+        event->record = NULL;
+        event->capture = 0;
+        if (fake_stream_chain(stream)) {
+            event->mark = fake_chain_mark(fake_stream_chain(stream), &event->capture);
+        } else {
+            event->record = fake_record_make(2);
+            fake_stream_record(stream, event->record);
+        }
         error = cudaSuccess;
     }
     fake_unlock();
     return fake_error(error);
 }
 
-static void wait_run(struct fake_op *op)
+/* Caller holds the lock. */
+static cudaError_t event_await(cudaStream_t stream, cudaEvent_t event)
 {
-    struct fake_record *record = ((struct wait_op *)op)->record;
-    fake_record_wait(record);
-    fake_record_drop(record);
+    if (event->capture)
+        return fake_capture_wait(stream, event->capture, event->mark);
+    if (!event->record)
+        return cudaSuccess;
+    if (fake_stream_chain(stream))
+        return fake_chain_spoil(fake_stream_chain(stream), cudaErrorStreamCaptureIsolation);
+    fake_stream_wait(stream, event->record);
+    return cudaSuccess;
 }
 
 /* A wait for an event that was never recorded waits for nothing, as in CUDA. */
@@ -105,33 +115,42 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         return fake_error(cudaErrorInvalidValue);
     cudaError_t error = cudaErrorInvalidResourceHandle;
     fake_lock();
-    if (event_live(event) && fake_stream_device(stream) >= 0) {
-        error = cudaSuccess;
-        if (event->record) {
-            struct wait_op *wait = fake_allocate(sizeof *wait);
-            *wait = (struct wait_op){.op.run = wait_run, .record = event->record};
-            atomic_fetch_add(&event->record->refs, 1);
-            fake_stream_push(stream, &wait->op);
-        }
-    }
+    if (event_live(event) && fake_stream_device(stream) >= 0)
+        error = event_await(stream, event);
     fake_unlock();
     return fake_error(error);
 }
 
-/* The event's record with a reference of its own. False when the handle is dead. */
-static bool record_borrow(struct fake_record **record, int *device, cudaEvent_t event)
+/* The event's record with a reference of its own; none when the handle is dead or its last recording was captured. */
+static cudaError_t record_borrow(struct fake_record **record, int *device, cudaEvent_t event)
 {
     *record = NULL;
     fake_lock();
-    bool live = event_live(event);
-    if (live) {
+    cudaError_t error = event_live(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess && event->capture) {
+        fake_capture_spoil(event->capture);
+        error = cudaErrorCapturedEvent;
+    }
+    if (error == cudaSuccess) {
         *device = event->device;
         *record = event->record;
         if (*record)
             atomic_fetch_add(&(*record)->refs, 1);
     }
     fake_unlock();
-    return live;
+    return error;
+}
+
+/* As record_borrow, where captures allow the host to ask. */
+static cudaError_t event_ask(struct fake_record **record, int *device, cudaEvent_t event)
+{
+    cudaError_t error = record_borrow(record, device, event);
+    if (error != cudaSuccess)
+        return error;
+    error = fake_capture_unsafe();
+    if (error != cudaSuccess)
+        fake_record_drop(*record);
+    return error;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
@@ -139,8 +158,9 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     FAKE_ENTER(cudaErrorUnknown);
     struct fake_record *record;
     int device;
-    if (!record_borrow(&record, &device, event))
-        return fake_error(cudaErrorInvalidResourceHandle);
+    cudaError_t error = event_ask(&record, &device, event);
+    if (error != cudaSuccess)
+        return fake_error(error);
     if (record)
         fake_record_wait(record);
     fake_record_drop(record);
@@ -152,8 +172,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     FAKE_ENTER(cudaErrorUnknown);
     struct fake_record *record;
     int device;
-    if (!record_borrow(&record, &device, event))
-        return fake_error(cudaErrorInvalidResourceHandle);
+    cudaError_t error = event_ask(&record, &device, event);
+    if (error != cudaSuccess)
+        return fake_error(error);
     bool done = !record || fake_record_poll(record);
     fake_record_drop(record);
     int fault = atomic_load(&fake_device_get(device)->fault);
@@ -164,7 +185,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 static cudaError_t times_get(long long *from_ns, long long *to_ns, cudaEvent_t from, cudaEvent_t to)
 {
     if (!event_live(from) || !event_live(to) || from->device != to->device || !from->timed ||
-        !to->timed || !from->record || !to->record)
+        !to->timed)
+        return cudaErrorInvalidResourceHandle;
+    if (from->capture || to->capture)
+        return cudaErrorCapturedEvent;
+    if (!from->record || !to->record)
         return cudaErrorInvalidResourceHandle;
     if (!fake_record_poll(from->record) || !fake_record_poll(to->record))
         return cudaErrorNotReady;

@@ -6,6 +6,8 @@
 #ifndef FAKE_H
 #define FAKE_H
 
+#include "tests/fake_cuda/sync.h"
+
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,43 +15,18 @@
 
 #define FAKE_MAX_DEVICES 16
 
-/* sync.c: one record for each thing that can be waited for, and a lock that ThreadSanitizer does not see. */
-struct fake_record {
-    atomic_int refs;
-    atomic_int done;
-    long long at_ns; /* CLOCK_MONOTONIC at the end, valid once done */
-};
-struct fake_record *fake_record_make(int refs);
-void fake_record_finish(struct fake_record *record);
-void fake_record_wait(struct fake_record *record);
-bool fake_record_poll(struct fake_record *record);
-void fake_record_drop(struct fake_record *record);
-void fake_lock(void);
-void fake_unlock(void);
-void fake_futex_wait(atomic_int *word, int seen);
-void fake_futex_wake(atomic_int *word);
-void fake_touch_read(const void *data, size_t bytes);
-void fake_touch_write(void *data, size_t bytes);
-void fake_order_release(void *key);
-void fake_order_acquire(void *key);
-void *fake_fiber_here(void);
-void *fake_fiber_make(void);
-void fake_fiber_free(void *fiber);
-void fake_fiber_switch(void *fiber);                                /* makes no order */
-void fake_stack_leaving(void **keep, const void *to, size_t bytes); /* for AddressSanitizer */
-void fake_stack_entered(void *kept, const void **from, size_t *bytes);
-void *fake_allocate(size_t bytes); /* zeroed; ends the process when the host has no memory left */
-
 /* config.c: the environment. */
 struct fake_config {
-    int device_count;                              /* visible ones */
-    int physical[FAKE_MAX_DEVICES];                /* of a visible device */
-    size_t memory[FAKE_MAX_DEVICES];               /* by physical device */
-    bool peer[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES]; /* by physical device */
+    int device_count;                      /* visible ones */
+    int physical[FAKE_MAX_DEVICES];        /* of a visible device */
+    size_t memory[FAKE_MAX_DEVICES];       /* by physical device */
+    int multiprocessors[FAKE_MAX_DEVICES]; /* by physical device, as all below */
+    unsigned peer[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES], peer_bad[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES];
+    unsigned peer_slow_us[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES]; /* more per MiB */
     int init_error;
     unsigned delay_us;
     unsigned seed;
-    bool random_order;
+    bool random_order, missing_rank_hangs;
 };
 const struct fake_config *fake_config_get(void);
 unsigned fake_random(unsigned *state);
@@ -59,6 +36,11 @@ cudaError_t fake_enter(const char *function, cudaError_t usual);
 int fake_enter_library(const char *function, int usual, int not_ready);
 cudaError_t fake_error(cudaError_t error); /* remembers it for cudaGetLastError */
 void fake_inside_host_function(bool inside);
+struct fake_injection { /* for what the present call queues */
+    bool hangs;
+    int fault;
+};
+struct fake_injection fake_injection_take(void); /* the thread's; once */
 void fake_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define FAKE_ENTER(usual)                                                                          \
     do {                                                                                           \
@@ -80,10 +62,12 @@ int fake_device_current(void); /* and makes its context */
 bool fake_device_exists(int device);
 
 /* memory.c: callers hold the lock. device -1 is pinned host memory. */
+enum fake_memory { FAKE_DEVICE_MEMORY, FAKE_PINNED_MEMORY, FAKE_REGISTERED_MEMORY };
 struct fake_block {
     struct fake_block *next;
     char *base;
     size_t bytes;
+    enum fake_memory kind;
     int device;
 };
 struct fake_block *fake_block_find(const void *address);
@@ -94,13 +78,25 @@ int fake_block_pinned_count(void);
 struct fake_op {
     struct fake_op *next;
     void (*run)(struct fake_op *op);
+    bool work; /* touches memory and nothing else: left out on a device that is lost */
 };
-void fake_stream_push(cudaStream_t stream, struct fake_op *op); /* caller holds the lock */
-void fake_stream_record(cudaStream_t stream,
-                        struct fake_record *record); /* drops one reference at the end */
-int fake_stream_device(
-    cudaStream_t stream);           /* -1 when it is no live stream; caller holds the lock */
-void fake_streams_wait(int device); /* caller does not hold the lock */
+/* Callers hold the lock, but for fake_streams_wait. A stream that is captured keeps a pushed operation in its chain; the
+ * other two always queue. A record loses one reference when it is done, one more at each wait's end. */
+void fake_stream_push(cudaStream_t stream, struct fake_op *op);
+void fake_stream_record(cudaStream_t stream, struct fake_record *record);
+void fake_stream_wait(cudaStream_t stream, struct fake_record *record); /* takes a reference */
+int fake_stream_device(cudaStream_t stream); /* -1 when it is no live stream */
+struct fake_chain *fake_stream_chain(cudaStream_t stream);
+void fake_stream_chain_set(cudaStream_t stream, struct fake_chain *chain);
+cudaStream_t fake_stream_inner(int device); /* one that no caller sees; NULL without a thread */
+void fake_stream_inner_end(cudaStream_t stream);
+void fake_streams_wait(int device);
+
+/* hang.c: operations for those that a test wished. One that hangs goes on after fake_cuda_reset or once `until` is set. */
+struct fake_op *fake_hang_make(const atomic_int *until);
+struct fake_op *fake_fault_make(int device, int fault);
+void fake_hangs_look(void); /* some `until` was set */
+void fake_hangs_end(void);
 
 /* kernel.c and block.c */
 struct fake_kernel {

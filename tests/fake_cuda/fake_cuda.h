@@ -7,6 +7,13 @@
  *   FAKE_CUDA_INIT=35         every call fails with this cudaError (34, 35, 100: no driver, no device)
  *   FAKE_CUDA_FAIL=cudaMalloc:3,cublasSgemm:1=13   the third cudaMalloc fails; "=code" instead of the usual code;
  *                             the name * counts calls of every function
+ *   FAKE_CUDA_HANG=cudaLaunchKernel:3    what that call queues never ends (until fake_cuda_reset; a collective also when
+ *                             its rank is aborted)
+ *   FAKE_CUDA_STICKY=cudaLaunchKernel:3=719    the device is lost where that call's work would begin; 700 without a code
+ *   FAKE_CUDA_MISSING_RANK=hang    a collective that lacks a rank hangs; otherwise it is refused at once
+ *   FAKE_CUDA_PEER_BAD=0-1    direct copies between the two arrive damaged (after peer access was enabled)
+ *   FAKE_CUDA_PEER_SLOW=0-1:900    such copies take so many microseconds more a MiB
+ *   FAKE_CUDA_SMS=2,1         multiprocessors a device
  *   FAKE_CUDA_DELAY_US=200    up to so many microseconds of delay before a third of the operations
  *   FAKE_CUDA_ORDER=random    threads of a block start and go on in random order
  *   FAKE_CUDA_SEED=1          of delays and orders */

@@ -1,5 +1,6 @@
 /* Device and pinned memory: a list of blocks, so that limits hold and an address says where it lives. Fresh memory is
  * NaN, whatever type of float reads it. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <stdlib.h>
@@ -39,35 +40,38 @@ static size_t charge_of(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* NULL when the host has no memory. Not rounded up, so that AddressSanitizer finds an overrun. */
-static struct fake_block *block_make(size_t bytes, int device)
+/* Caller holds the lock. */
+static struct fake_block *block_add(void *base, size_t bytes, enum fake_memory kind, int device)
 {
     struct fake_block *block = fake_allocate(sizeof *block);
-    void *base;
-    if (posix_memalign(&base, ALIGNMENT, bytes) != 0) {
-        free(block);
-        return NULL;
-    }
-    block->base = base;
-    memset(block->base, 0xff, bytes);
-    block->bytes = bytes;
-    block->device = device;
-    fake_lock();
-    block->next = blocks;
+    *block = (struct fake_block){
+        .next = blocks, .base = base, .bytes = bytes, .kind = kind, .device = device};
     blocks = block;
+    return block;
+}
+
+/* NULL when the host has no memory. Not rounded up, so that AddressSanitizer finds an overrun. */
+static struct fake_block *block_make(size_t bytes, enum fake_memory kind, int device)
+{
+    void *base;
+    if (posix_memalign(&base, ALIGNMENT, bytes) != 0)
+        return NULL;
+    memset(base, 0xff, bytes);
+    fake_lock();
+    struct fake_block *block = block_add(base, bytes, kind, device);
     fake_unlock();
     return block;
 }
 
-/* Takes the block that begins at `address` out of the list; NULL when there is none on such a device. */
-static struct fake_block *block_take(const void *address, bool pinned)
+/* Takes the block that begins at `address` out of the list; NULL when there is none of that kind. */
+static struct fake_block *block_take(const void *address, enum fake_memory kind)
 {
     fake_lock();
     struct fake_block **link = &blocks;
     while (*link && (*link)->base != address)
         link = &(*link)->next;
     struct fake_block *block = *link;
-    if (block && (block->device < 0) == pinned)
+    if (block && block->kind == kind)
         *link = block->next;
     else
         block = NULL;
@@ -104,13 +108,14 @@ static void memory_release(int device, size_t bytes)
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     FAKE_ENTER(cudaErrorMemoryAllocation);
+    FAKE_UNSAFE();
     int device = fake_device_current();
     *out = NULL;
     if (bytes == 0)
         return cudaSuccess;
     if (!memory_charge(device, bytes))
         return fake_error(cudaErrorMemoryAllocation);
-    struct fake_block *block = block_make(bytes, device);
+    struct fake_block *block = block_make(bytes, FAKE_DEVICE_MEMORY, device);
     if (!block) {
         memory_release(device, bytes);
         return fake_error(cudaErrorMemoryAllocation);
@@ -123,9 +128,10 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
 cudaError_t cudaFree(void *address)
 {
     FAKE_ENTER(cudaErrorUnknown);
+    FAKE_UNSAFE();
     if (!address)
         return cudaSuccess;
-    struct fake_block *block = block_take(address, false);
+    struct fake_block *block = block_take(address, FAKE_DEVICE_MEMORY);
     if (!block)
         return fake_error(cudaErrorInvalidValue);
     fake_streams_wait(block->device);
@@ -140,7 +146,7 @@ static cudaError_t pinned_make(void **out, size_t bytes)
     *out = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    struct fake_block *block = block_make(bytes, -1);
+    struct fake_block *block = block_make(bytes, FAKE_PINNED_MEMORY, -1);
     if (!block)
         return fake_error(cudaErrorMemoryAllocation);
     *out = block->base;
@@ -153,12 +159,14 @@ cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
     unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (flags & ~known)
         return fake_error(cudaErrorInvalidValue);
+    FAKE_UNSAFE();
     return pinned_make(out, bytes);
 }
 
 cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
     FAKE_ENTER(cudaErrorMemoryAllocation);
+    FAKE_UNSAFE();
     return pinned_make(out, bytes);
 }
 
@@ -166,14 +174,62 @@ cudaError_t cudaMallocHost(void **out, size_t bytes)
 cudaError_t cudaFreeHost(void *address)
 {
     FAKE_ENTER(cudaErrorUnknown);
+    FAKE_UNSAFE();
     if (!address)
         return cudaSuccess;
-    struct fake_block *block = block_take(address, true);
+    struct fake_block *block = block_take(address, FAKE_PINNED_MEMORY);
     if (!block)
         return fake_error(cudaErrorInvalidValue);
     free(block->base);
     free(block);
     return cudaSuccess;
+}
+
+/* Caller holds the lock. */
+static bool range_known(const char *from, size_t bytes)
+{
+    for (const struct fake_block *block = blocks; block; block = block->next)
+        if (from < block->base + block->bytes && block->base < from + bytes)
+            return true;
+    return false;
+}
+
+/* The caller's own memory becomes pinned; its content stays. */
+cudaError_t cudaHostRegister(void *address, size_t bytes, unsigned flags)
+{
+    FAKE_ENTER(cudaErrorMemoryAllocation);
+    FAKE_UNSAFE();
+    unsigned known = cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterReadOnly;
+    if (!address || bytes == 0 || flags & ~known)
+        return fake_error(cudaErrorInvalidValue);
+    fake_lock();
+    bool taken = range_known(address, bytes);
+    if (!taken)
+        block_add(address, bytes, FAKE_REGISTERED_MEMORY, -1);
+    fake_unlock();
+    return fake_error(taken ? cudaErrorHostMemoryAlreadyRegistered : cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void *address)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    FAKE_UNSAFE();
+    struct fake_block *block = block_take(address, FAKE_REGISTERED_MEMORY);
+    if (!block)
+        return fake_error(cudaErrorHostMemoryNotRegistered);
+    free(block);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **out, void *address, unsigned flags)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    fake_lock();
+    const struct fake_block *block = fake_block_find(address);
+    bool pinned = flags == 0 && block && block->kind != FAKE_DEVICE_MEMORY;
+    fake_unlock();
+    *out = pinned ? address : NULL;
+    return fake_error(pinned ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *address)

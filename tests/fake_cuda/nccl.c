@@ -1,7 +1,8 @@
 /* NCCL for all ranks of one process: communicators, and groups of calls that one thread makes for all ranks.
  *
- * A call outside a group, or a group in which a rank is missing or disagrees, would hang on devices; here it is
- * ncclInvalidUsage. collective.c does the work. */
+ * A call outside a group, or a group in which a rank is missing, hangs on devices, and so it does here when the test
+ * wants it (FAKE_CUDA_MISSING_RANK); else it is ncclInvalidUsage. collective.c does the work. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/nccl.h"
 
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 static _Thread_local struct fake_collective_call *calls;
 static _Thread_local int call_count;
 static _Thread_local int depth;
+static _Thread_local ncclResult_t group_result; /* the first that went wrong in the group */
+static struct fake_clique *cliques;             /* under the lock */
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
@@ -40,7 +43,11 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
                 return ncclInvalidUsage; /* no two ranks on a GPU */
     }
     struct fake_clique *clique = fake_allocate(sizeof *clique);
-    clique->ranks = clique->live = count;
+    clique->ranks = count;
+    fake_lock();
+    clique->next = cliques;
+    cliques = clique;
+    fake_unlock();
     for (int i = 0; i < count; i++) {
         comms[i] = fake_allocate(sizeof *comms[i]);
         *comms[i] = (struct ncclComm){clique, i, devices ? devices[i] : i};
@@ -60,17 +67,51 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
         return (ncclResult_t)entered;
     fake_lock();
     fake_device_get(comm->device)->others--;
-    bool last = --comm->clique->live == 0;
     fake_unlock();
-    if (last)
-        free(comm->clique);
     free(comm);
     return (ncclResult_t)entered;
 }
 
+/* Ends what the rank has under way, with nothing sure about its results. */
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
-    return ncclCommDestroy(comm);
+    int entered = fake_enter_library(__func__, ncclInternalError, ncclUnhandledCudaError);
+    if (!comm)
+        return (ncclResult_t)entered;
+    atomic_store(&comm->clique->aborted[comm->rank], 1);
+    fake_hangs_look();
+    fake_lock();
+    fake_device_get(comm->device)->others--;
+    fake_unlock();
+    free(comm);
+    return (ncclResult_t)entered;
+}
+
+ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
+{
+    ENTER();
+    *count = comm->clique->ranks;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
+{
+    ENTER();
+    *rank = comm->rank;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
+{
+    ENTER();
+    *device = comm->device;
+    return ncclSuccess;
+}
+
+const char *ncclGetLastError(ncclComm_t comm)
+{
+    (void)comm;
+    return "";
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
@@ -95,28 +136,45 @@ static bool call_local(const struct fake_collective_call *call)
 {
     int device = call->comm->device;
     size_t bytes = call->count * fake_type_size(call->type);
-    bool sends = call->kind == FAKE_ALL_REDUCE || call->comm->rank == call->root;
+    bool root = call->comm->rank == call->root;
+    bool sends = call->kind != FAKE_BROADCAST || root;
+    bool receives = call->kind != FAKE_REDUCE || root;
     return fake_stream_device(call->stream) == device &&
-           fake_block_holds(call->to, bytes, device) &&
+           (!receives || fake_block_holds(call->to, bytes, device)) &&
            (!sends || fake_block_holds(call->from, bytes, device));
 }
 
-static ncclResult_t call_add(const struct fake_collective_call *call)
+/* Devices that one thread captures together would each wait for the others' launch. Caller holds the lock. */
+static bool call_capturable(const struct fake_collective_call *call)
+{
+    if (fake_stream_device(call->stream) < 0 || !fake_stream_chain(call->stream) ||
+        call->comm->clique->ranks == 1)
+        return true;
+    fake_complain("a collective of %d ranks in a capture", call->comm->clique->ranks);
+    fake_chain_spoil(fake_stream_chain(call->stream), cudaErrorStreamCaptureUnsupported);
+    return false;
+}
+
+static ncclResult_t call_try(struct fake_collective_call *call)
 {
     if (!call->comm || call->root < 0 || call->root >= call->comm->clique->ranks)
         return ncclInvalidArgument;
-    if (depth == 0 && call->comm->clique->ranks > 1) {
+    if (depth == 0 && call->comm->clique->ranks > 1 && !fake_config_get()->missing_rank_hangs) {
         fake_complain("a collective of %d ranks outside a group", call->comm->clique->ranks);
         return ncclInvalidUsage;
     }
     fake_lock();
     bool local = call->count == 0 || call_local(call);
+    bool capturable = call_capturable(call);
     fake_unlock();
+    if (!capturable)
+        return ncclInvalidUsage;
     if (!local) {
         fake_complain("rank %d: a buffer or the stream is not on device %d", call->comm->rank,
                       call->comm->device);
         return ncclInvalidArgument;
     }
+    call->wish = fake_injection_take();
     if (depth == 0)
         return fake_collectives_start(call, 1);
     if (call_count == MAX_CALLS)
@@ -125,13 +183,30 @@ static ncclResult_t call_add(const struct fake_collective_call *call)
     return ncclSuccess;
 }
 
+static ncclResult_t result_note(ncclResult_t result)
+{
+    if (depth > 0 && group_result == ncclSuccess)
+        group_result = result;
+    return result;
+}
+
+static ncclResult_t call_add(struct fake_collective_call *call)
+{
+    return result_note(call_try(call));
+}
+
+static bool sum_possible(ncclDataType_t type, ncclRedOp_t operation)
+{
+    return (type == ncclFloat32 || type == ncclFloat16 || type == ncclBfloat16) &&
+           (operation == ncclSum || operation == ncclAvg);
+}
+
 ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
 {
     ENTER();
-    bool known = type == ncclFloat32 || type == ncclFloat16 || type == ncclBfloat16;
-    if (!known || (operation != ncclSum && operation != ncclAvg))
-        return ncclInvalidArgument;
+    if (!sum_possible(type, operation))
+        return result_note(ncclInvalidArgument);
     return call_add(&(struct fake_collective_call){.kind = FAKE_ALL_REDUCE,
                                                    .from = from,
                                                    .to = to,
@@ -146,8 +221,8 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataTyp
                            ncclComm_t comm, cudaStream_t stream)
 {
     ENTER();
-    if (type != ncclFloat32)
-        return ncclInvalidArgument;
+    if (fake_type_size(type) == 0)
+        return result_note(ncclInvalidArgument);
     return call_add(&(struct fake_collective_call){.kind = FAKE_BROADCAST,
                                                    .from = from,
                                                    .to = to,
@@ -158,6 +233,24 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataTyp
                                                    .stream = stream});
 }
 
+ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                        ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream)
+{
+    ENTER();
+    if (!sum_possible(type, operation))
+        return result_note(ncclInvalidArgument);
+    return call_add(&(struct fake_collective_call){.kind = FAKE_REDUCE,
+                                                   .from = from,
+                                                   .to = to,
+                                                   .count = count,
+                                                   .type = type,
+                                                   .mean = operation == ncclAvg,
+                                                   .root = root,
+                                                   .comm = comm,
+                                                   .stream = stream});
+}
+
+/* A call that went wrong inside takes the whole group with it. */
 ncclResult_t ncclGroupEnd(void)
 {
     ENTER();
@@ -165,7 +258,10 @@ ncclResult_t ncclGroupEnd(void)
         return ncclInvalidUsage;
     if (--depth > 0)
         return ncclSuccess;
-    ncclResult_t result = fake_collectives_start(calls, call_count);
+    ncclResult_t result = group_result;
+    group_result = ncclSuccess;
+    if (result == ncclSuccess)
+        result = fake_collectives_start(calls, call_count);
     call_count = 0;
     free(calls);
     calls = NULL;

@@ -1,5 +1,6 @@
 /* A stream is a thread and a queue. The only order it makes: an operation comes after its enqueuing and after the
  * operations before it in the same stream. */
+#include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <pthread.h>
@@ -15,9 +16,11 @@ struct CUstream_st {
     atomic_int abandoned; /* cudaStreamDestroy's last touch: the thread may free it */
     int device;
     unsigned random;
+    bool inner;               /* a graph's: no caller has it */
+    struct fake_chain *chain; /* while it is captured */
 };
 
-struct record_op {
+struct record_op { /* a record or a wait for it */
     struct fake_op op;
     struct fake_record *record;
 };
@@ -75,7 +78,8 @@ static void *stream_main(void *argument)
             break;
         }
         delay_some(stream);
-        op->run(op);
+        if (!op->work || !atomic_load(&fake_device_get(stream->device)->fault))
+            op->run(op);
         free(op);
         fake_order_release(&stream->finished);
         atomic_fetch_add(&stream->finished, 1);
@@ -87,7 +91,7 @@ static void *stream_main(void *argument)
     return NULL;
 }
 
-void fake_stream_push(cudaStream_t stream, struct fake_op *op)
+static void op_queue(cudaStream_t stream, struct fake_op *op)
 {
     fake_order_release(op);
     guard_take(stream);
@@ -101,12 +105,49 @@ void fake_stream_push(cudaStream_t stream, struct fake_op *op)
     fake_futex_wake(&stream->pushed);
 }
 
+static void op_place(cudaStream_t stream, struct fake_op *op)
+{
+    if (stream->chain)
+        fake_chain_append(stream->chain, op);
+    else
+        op_queue(stream, op);
+}
+
+/* What a test wished for the operation of this call goes before it; true where the device is lost there. */
+static bool injection_place(cudaStream_t stream)
+{
+    struct fake_injection wish = fake_injection_take();
+    if (wish.fault)
+        op_place(stream, fake_fault_make(stream->device, wish.fault));
+    if (wish.hangs)
+        op_place(stream, fake_hang_make(NULL));
+    return wish.fault != 0;
+}
+
+void fake_stream_push(cudaStream_t stream, struct fake_op *op)
+{
+    if (injection_place(stream) && op->work)
+        free(op);
+    else
+        op_place(stream, op);
+}
+
 int fake_stream_device(cudaStream_t stream)
 {
     for (const struct CUstream_st *it = streams; it; it = it->next)
         if (it == stream)
-            return it->device;
+            return it->inner ? -1 : it->device;
     return -1;
+}
+
+struct fake_chain *fake_stream_chain(cudaStream_t stream)
+{
+    return stream->chain;
+}
+
+void fake_stream_chain_set(cudaStream_t stream, struct fake_chain *chain)
+{
+    stream->chain = chain;
 }
 
 static void record_run(struct fake_op *op)
@@ -120,7 +161,24 @@ void fake_stream_record(cudaStream_t stream, struct fake_record *record)
 {
     struct record_op *op = fake_allocate(sizeof *op);
     *op = (struct record_op){.op.run = record_run, .record = record};
-    fake_stream_push(stream, &op->op);
+    injection_place(stream);
+    op_queue(stream, &op->op);
+}
+
+static void wait_run(struct fake_op *op)
+{
+    struct fake_record *record = ((struct record_op *)op)->record;
+    fake_record_wait(record);
+    fake_record_drop(record);
+}
+
+void fake_stream_wait(cudaStream_t stream, struct fake_record *record)
+{
+    struct record_op *op = fake_allocate(sizeof *op);
+    *op = (struct record_op){.op.run = wait_run, .record = record};
+    atomic_fetch_add(&record->refs, 1);
+    injection_place(stream);
+    op_queue(stream, &op->op);
 }
 
 static void record_await(struct fake_record *record)
@@ -151,27 +209,63 @@ void fake_streams_wait(int device)
     } while (count == 64);
 }
 
-static cudaError_t stream_make(cudaStream_t *out)
+/* NULL when there is no thread for it. Caller holds the lock. */
+static cudaStream_t stream_add(int device, bool inner)
 {
     struct CUstream_st *stream = fake_allocate(sizeof *stream);
     pthread_t thread;
-    stream->device = fake_device_current();
-    fake_lock();
+    stream->device = device;
+    stream->inner = inner;
     stream->random = fake_config_get()->seed * 7919 + ++streams_made;
-    fake_unlock();
     if (pthread_create(&thread, NULL, stream_main, stream) != 0) {
         free(stream);
-        return cudaErrorUnknown;
+        return NULL;
     }
     pthread_detach(thread);
-    fake_lock();
     stream->next = streams;
     streams = stream;
-    fake_device_get(stream->device)->streams++;
-    fake_device_get(stream->device)->touched = true;
+    return stream;
+}
+
+static cudaError_t stream_make(cudaStream_t *out)
+{
+    int device = fake_device_current();
+    fake_lock();
+    cudaStream_t stream = stream_add(device, false);
+    if (stream) {
+        fake_device_get(device)->streams++;
+        fake_device_get(device)->touched = true;
+    }
     fake_unlock();
     *out = stream;
-    return cudaSuccess;
+    return stream ? cudaSuccess : cudaErrorUnknown;
+}
+
+cudaStream_t fake_stream_inner(int device)
+{
+    return stream_add(device, true);
+}
+
+/* Takes it out of the list; the thread ends after what is queued. */
+static void stream_end(struct CUstream_st **link)
+{
+    cudaStream_t stream = *link;
+    *link = stream->next;
+    op_queue(stream, fake_allocate(sizeof(struct fake_op)));
+    atomic_store(&stream->abandoned, 1);
+}
+
+static struct CUstream_st **stream_link(cudaStream_t stream)
+{
+    struct CUstream_st **link = &streams;
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    return link;
+}
+
+void fake_stream_inner_end(cudaStream_t stream)
+{
+    stream_end(stream_link(stream));
 }
 
 /* Streams that wait for the default stream and are waited for by it hide missing waits; code under test makes others. */
@@ -205,42 +299,42 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     FAKE_ENTER(cudaErrorUnknown);
     fake_lock();
-    struct CUstream_st **link = &streams;
-    while (*link && *link != stream)
-        link = &(*link)->next;
     cudaError_t error = cudaErrorInvalidResourceHandle;
-    if (*link) {
-        *link = stream->next;
+    if (fake_stream_device(stream) >= 0) {
+        if (stream->chain)
+            fake_chain_leave(stream->chain);
         fake_device_get(stream->device)->streams--;
-        fake_stream_push(stream, fake_allocate(sizeof(struct fake_op)));
-        atomic_store(&stream->abandoned, 1);
+        stream_end(stream_link(stream));
         error = cudaSuccess;
     }
     fake_unlock();
     return fake_error(error);
 }
 
-/* The record at the end of the stream as it is now, with two references; NULL when it is no live stream. */
-static struct fake_record *end_record(cudaStream_t stream, int *device)
+/* May the host ask how far the stream is? Not while it is captured, which such a question spoils. Caller holds the lock. */
+static cudaError_t stream_askable(cudaStream_t stream)
 {
-    struct fake_record *record = NULL;
-    fake_lock();
-    *device = fake_stream_device(stream);
-    if (*device >= 0) {
-        record = fake_record_make(2);
-        fake_stream_record(stream, record);
-    }
-    fake_unlock();
-    return record;
+    if (fake_stream_device(stream) < 0)
+        return cudaErrorInvalidResourceHandle;
+    return stream->chain ? fake_chain_spoil(stream->chain, cudaErrorStreamCaptureUnsupported)
+                         : cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAKE_ENTER(cudaErrorUnknown);
-    int device;
-    struct fake_record *record = end_record(stream, &device);
-    if (!record)
-        return fake_error(cudaErrorInvalidResourceHandle);
+    FAKE_UNSAFE();
+    struct fake_record *record = NULL;
+    fake_lock();
+    cudaError_t error = stream_askable(stream);
+    int device = fake_stream_device(stream);
+    if (error == cudaSuccess) {
+        record = fake_record_make(2);
+        fake_stream_record(stream, record);
+    }
+    fake_unlock();
+    if (error != cudaSuccess)
+        return fake_error(error);
     record_await(record);
     return fake_error((cudaError_t)atomic_load(&fake_device_get(device)->fault));
 }
@@ -248,12 +342,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     FAKE_ENTER(cudaErrorUnknown);
-    cudaError_t error = cudaErrorInvalidResourceHandle;
+    FAKE_UNSAFE();
     fake_lock();
     int device = fake_stream_device(stream);
-    if (device >= 0)
+    cudaError_t error = stream_askable(stream);
+    bool live = error == cudaSuccess;
+    if (live)
         error = cudaErrorNotReady;
-    if (device >= 0 && atomic_load(&stream->finished) == atomic_load(&stream->pushed)) {
+    if (live && atomic_load(&stream->finished) == atomic_load(&stream->pushed)) {
         fake_order_acquire(&stream->finished);
         error = (cudaError_t)atomic_load(&fake_device_get(device)->fault);
     }

@@ -100,6 +100,17 @@ void fake_record_wait(struct fake_record *record)
         fake_futex_wait(&record->done, 0);
 }
 
+bool fake_record_wait_unless(struct fake_record *record, const atomic_int *given_up)
+{
+    while (!fake_record_poll(record)) {
+        struct timespec slice = {.tv_nsec = 5000000};
+        if (atomic_load(given_up))
+            return false;
+        syscall(SYS_futex, &record->done, FUTEX_WAIT_PRIVATE, 0, &slice, NULL, 0);
+    }
+    return true;
+}
+
 void fake_record_drop(struct fake_record *record)
 {
     if (record && atomic_fetch_sub(&record->refs, 1) == 1)

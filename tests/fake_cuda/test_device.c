@@ -71,6 +71,36 @@ static void properties_tell_memory_and_identity(void **state)
     assert_int_not_equal(first.pciBusID, second.pciBusID);
 }
 
+static void attributes_agree_with_properties(void **state)
+{
+    (void)state;
+    struct cudaDeviceProp second;
+    int value;
+    machine("FAKE_CUDA_SMS=4,3");
+    ok(cudaGetDeviceProperties(&second, 1));
+    assert_int_equal(second.multiProcessorCount, 3);
+    ok(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
+    assert_int_equal(value, 4);
+    ok(cudaDeviceGetAttribute(&value, cudaDevAttrPciBusId, 1));
+    assert_int_equal(value, second.pciBusID);
+    assert_int_equal(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)9999, 0),
+                     cudaErrorInvalidValue);
+    assert_int_equal(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 2),
+                     cudaErrorInvalidDevice);
+    machine_plain();
+}
+
+static void device_is_found_by_its_address(void **state)
+{
+    (void)state;
+    int device = -1;
+    machine("FAKE_CUDA_DEVICES=4", "CUDA_VISIBLE_DEVICES=3,1");
+    ok(cudaDeviceGetByPCIBusId(&device, "0000:11:00.0"));
+    assert_int_equal(device, 1);
+    assert_int_equal(cudaDeviceGetByPCIBusId(&device, "0000:10:00.0"), cudaErrorInvalidDevice);
+    machine_plain();
+}
+
 static void device_that_nobody_chose_is_untouched(void **state)
 {
     (void)state;
@@ -165,6 +195,8 @@ int main(void)
         cmocka_unit_test(hidden_devices_are_not_there),
         cmocka_unit_test(device_that_is_not_there_is_refused),
         cmocka_unit_test(properties_tell_memory_and_identity),
+        cmocka_unit_test(attributes_agree_with_properties),
+        cmocka_unit_test(device_is_found_by_its_address),
         cmocka_unit_test(device_that_nobody_chose_is_untouched),
         cmocka_unit_test(peer_access_is_enabled_once_and_only_where_possible),
         cmocka_unit_test(kernel_reaches_a_peer_only_with_access),

@@ -211,6 +211,8 @@ static void collective_with_a_buffer_elsewhere_is_refused(void **state)
     assert_int_equal(ncclAllReduce(ranks[0].data, ranks[0].data, 2, ncclFloat32, ncclSum,
                                    ranks[0].comm, ranks[1].stream),
                      ncclInvalidArgument);
+    assert_int_equal(ncclGroupEnd(), ncclInvalidArgument);
+    ok(ncclGroupStart());
     ok(ncclGroupEnd());
     ranks_free(ranks, 2);
 }

@@ -132,6 +132,28 @@ static void pointer_tells_where_it_lies(void **state)
     ok(cudaFree(memory));
 }
 
+static void host_memory_is_registered_once_and_keeps_its_content(void **state)
+{
+    (void)state;
+    machine_plain();
+    float host[16] = {7.0f};
+    void *pointer;
+    struct cudaPointerAttributes attributes;
+    ok(cudaHostRegister(host, sizeof host, cudaHostRegisterPortable));
+    assert_int_equal((int)host[0], 7);
+    assert_int_equal(cudaHostRegister(host + 8, 4, 0), cudaErrorHostMemoryAlreadyRegistered);
+    ok(cudaPointerGetAttributes(&attributes, host + 1));
+    assert_int_equal(attributes.type, cudaMemoryTypeHost);
+    ok(cudaHostGetDevicePointer(&pointer, host + 2, 0));
+    assert_ptr_equal(pointer, host + 2);
+    assert_int_equal(cudaFreeHost(host), cudaErrorInvalidValue);
+    assert_int_equal(fake_cuda_live(), 1);
+    ok(cudaHostUnregister(host));
+    assert_int_equal(cudaHostUnregister(host), cudaErrorHostMemoryNotRegistered);
+    assert_int_equal(cudaHostGetDevicePointer(&pointer, host, 0), cudaErrorInvalidValue);
+    assert_int_equal(fake_cuda_live(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(copies_move_values_between_host_and_devices),
         cmocka_unit_test(copy_with_an_end_elsewhere_is_refused),
         cmocka_unit_test(pointer_tells_where_it_lies),
+        cmocka_unit_test(host_memory_is_registered_once_and_keeps_its_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
