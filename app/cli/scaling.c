@@ -1,7 +1,7 @@
 /* mgbench scaling: what more GPUs are worth, in each of the words that people mean by it, their definitions beside them. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
-#include "app/cli/scaling_points.h"
+#include "app/cli/scaling_figures.h"
 #include "app/script/terminal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,51 +12,6 @@ static const struct mgb_example examples[] = {
     {"mgbench scaling sweep:placement", "of the points of a sweep, their repetitions together"},
     {"mgbench scaling sweep:placement --csv", "all figures in one table, for a program"},
     {NULL, NULL}};
-
-struct figures { /* of one point */
-    const struct mgb_scaled *weak_base, *strong_base, *corner, *independent;
-    struct mgb_maybe_real weak, strong, epoch;
-    struct mgb_scaling_split split; /* from weak_base, else from strong_base */
-    struct mgb_scaling_exchange exchange;
-    bool exchange_told; /* its interval does not reach 0 */
-};
-
-static struct figures figures_of(const struct mgb_scaled_list *list, const struct mgb_scaled *p)
-{
-    const struct mgb_scaling_point *at = &p->point;
-    struct figures f = {.strong_base = mgb_scaled_find(list, p, 1, at->global_batch),
-                        .independent = at->gpus > 1 ? mgb_scaled_find_independent(list, p) : NULL};
-    if (at->global_batch % at->gpus == 0)
-        f.weak_base = mgb_scaled_find(list, p, 1, at->global_batch / at->gpus);
-    const struct mgb_scaled *base = f.weak_base ? f.weak_base : f.strong_base;
-    if (f.weak_base)
-        f.weak = mgb_scaling_weak(&f.weak_base->point, at);
-    if (f.strong_base)
-        f.strong = mgb_scaling_strong(&f.strong_base->point, at);
-    if (base)
-        f.epoch = mgb_scaling_epoch(&base->point, at, p->epoch_examples);
-    f.corner = f.strong_base;
-    if (f.weak_base && !f.corner)
-        f.corner = mgb_scaled_find(list, p, at->gpus, f.weak_base->point.global_batch);
-    if (base)
-        f.split = mgb_scaling_separate(&base->point, at, f.corner ? &f.corner->point : NULL);
-    if (f.independent)
-        f.exchange = mgb_scaling_exchange(at, &f.independent->point);
-    if (f.exchange.cost_ns.known)
-        f.exchange_told = mgb_scaling_exchange_told(f.exchange.cost_ns.value, p->low_ns, p->high_ns,
-                                                    f.independent->low_ns, f.independent->high_ns);
-    return f;
-}
-
-static void real_add(struct mgb_table *table, struct mgb_maybe_real value)
-{
-    mgb_table_add_number(table, value.known ? value.value : (double)NAN);
-}
-
-static void ms_add(struct mgb_table *table, const struct mgb_scaled *p)
-{
-    mgb_table_add_number(table, p && p->point.step_ns > 0 ? p->point.step_ns / 1e6 : (double)NAN);
-}
 
 /* Points of one group with other threads than others: then the tables show them. */
 static bool threads_vary(const struct mgb_scaled_list *list, const char *group)
@@ -85,18 +40,19 @@ static void point_add(struct mgb_table *table, const struct mgb_scaled *p, bool 
     else
         snprintf(batch, sizeof batch, "%lld", (long long)p->point.global_batch);
     mgb_table_add_figure(table, batch);
-    ms_add(table, p);
+    mgb_scaled_add_ms(table, p);
 }
 
 /* A table of the points of one group; `add` gives the cells behind the first four, or refuses the point. */
 struct view {
     int columns; /* without threads, which come second where they vary */
     const char *const *names;
-    bool (*wants)(const struct mgb_scaled *p, const struct figures *f);
-    void (*add)(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f);
+    bool (*wants)(const struct mgb_scaled *p, const struct mgb_scaled_figures *f);
+    void (*add)(struct mgb_table *table, const struct mgb_scaled *p,
+                const struct mgb_scaled_figures *f);
 };
 
-static bool every_point(const struct mgb_scaled *p, const struct figures *f)
+static bool every_point(const struct mgb_scaled *p, const struct mgb_scaled_figures *f)
 {
     (void)p, (void)f;
     return true;
@@ -114,7 +70,7 @@ static bool too_good(struct mgb_maybe_real efficiency)
 }
 
 static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
-                           const struct figures *f)
+                           const struct mgb_scaled_figures *f)
 {
     const char *const remarks[] = {
         p->oom ? "out of memory" : NULL,
@@ -127,11 +83,11 @@ static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
         too_good(f->weak) || too_good(f->strong) ? "more than ideal" : NULL};
     char remark[192] = "";
     mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
-    ms_add(table, f->weak_base);
-    real_add(table, f->weak);
-    ms_add(table, f->strong_base);
-    real_add(table, f->strong);
-    real_add(table, f->epoch);
+    mgb_scaled_add_ms(table, f->weak_base);
+    mgb_scaled_add_real(table, f->weak);
+    mgb_scaled_add_ms(table, f->strong_base);
+    mgb_scaled_add_real(table, f->strong);
+    mgb_scaled_add_real(table, f->epoch);
     for (size_t i = 0, used = 0; i < sizeof remarks / sizeof *remarks; i++)
         if (remarks[i])
             used += (size_t)snprintf(remark + used, sizeof remark - used, "%s%s", used ? ", " : "",
@@ -139,40 +95,41 @@ static void efficiency_add(struct mgb_table *table, const struct mgb_scaled *p,
     mgb_table_add_text(table, *remark ? remark : NULL);
 }
 
-static bool has_split(const struct mgb_scaled *p, const struct figures *f)
+static bool has_split(const struct mgb_scaled *p, const struct mgb_scaled_figures *f)
 {
     return p->point.gpus > 1 && f->split.speedup.known;
 }
 
-static void split_add(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f)
+static void split_add(struct mgb_table *table, const struct mgb_scaled *p,
+                      const struct mgb_scaled_figures *f)
 {
     char text[48];
     const struct mgb_scaled *from = f->weak_base ? f->weak_base : f->strong_base;
     (void)p;
     snprintf(text, sizeof text, "1x%lld", (long long)from->point.global_batch);
     mgb_table_add_figure(table, text);
-    ms_add(table, from);
-    real_add(table, f->split.speedup);
-    real_add(table, f->split.batch_effect);
-    real_add(table, f->split.gpu_effect);
+    mgb_scaled_add_ms(table, from);
+    mgb_scaled_add_real(table, f->split.speedup);
+    mgb_scaled_add_real(table, f->split.batch_effect);
+    mgb_scaled_add_real(table, f->split.gpu_effect);
     if (f->corner && f->split.batch_effect.known)
         snprintf(text, sizeof text, "%lld GPU%s, %lld in all", (long long)f->corner->point.gpus,
                  f->corner->point.gpus == 1 ? "" : "s", (long long)f->corner->point.global_batch);
     mgb_table_add_text(table, f->split.batch_effect.known ? text : NULL);
 }
 
-static bool has_exchange(const struct mgb_scaled *p, const struct figures *f)
+static bool has_exchange(const struct mgb_scaled *p, const struct mgb_scaled_figures *f)
 {
     (void)p;
     return f->exchange.cost_ns.known;
 }
 
 static void exchange_add(struct mgb_table *table, const struct mgb_scaled *p,
-                         const struct figures *f)
+                         const struct mgb_scaled_figures *f)
 {
     const struct mgb_scaling_exchange *e = &f->exchange;
     (void)p;
-    ms_add(table, f->independent);
+    mgb_scaled_add_ms(table, f->independent);
     if (!f->exchange_told) {
         mgb_table_add_figure(table, "below noise");
         mgb_table_add_empty(table);
@@ -188,7 +145,7 @@ static void threads_note(const struct mgb_scaled_list *list, const char *group)
 {
     for (int i = 0; i < list->count; i++) {
         const struct mgb_scaled *p = &list->at[i];
-        struct figures f = figures_of(list, p);
+        struct mgb_scaled_figures f = mgb_scaled_figures_of(list, p);
         const struct mgb_scaled *base = other_threads(p, f.weak_base) ? f.weak_base : f.strong_base;
         if (strcmp(p->group, group) != 0 || !other_threads(p, base))
             continue;
@@ -203,7 +160,7 @@ static void threads_note(const struct mgb_scaled_list *list, const char *group)
 static void ideal_note(const struct mgb_scaled_list *list, const char *group)
 {
     for (int i = 0; i < list->count; i++) {
-        struct figures f = figures_of(list, &list->at[i]);
+        struct mgb_scaled_figures f = mgb_scaled_figures_of(list, &list->at[i]);
         if (strcmp(list->at[i].group, group) != 0 || (!too_good(f.weak) && !too_good(f.strong)))
             continue;
         puts("note: efficiency above 1.05 is more than ideal: look for other threads a device, a "
@@ -224,7 +181,7 @@ static enum mgb_status view_print(const struct view *view, const struct mgb_scal
     MGB_TRY(mgb_table_make(&table, view->columns + with_threads, names));
     for (int i = 0; i < list->count; i++) {
         const struct mgb_scaled *p = &list->at[i];
-        struct figures f = figures_of(list, p);
+        struct mgb_scaled_figures f = mgb_scaled_figures_of(list, p);
         if (strcmp(p->group, group) != 0 || !view->wants(p, &f))
             continue;
         point_add(table, p, with_threads);
@@ -309,97 +266,6 @@ static enum mgb_status groups_print(const struct mgb_scaled_list *list)
     return MGB_OK;
 }
 
-static void row_add(struct mgb_table *table, const struct mgb_scaled *p, const struct figures *f)
-{
-    const struct mgb_scaled *bases[] = {f->weak_base, f->strong_base, f->independent};
-    mgb_table_add_text(table, p->model);
-    mgb_table_add_text(table, p->machine);
-    mgb_table_add_text(table, p->backend);
-    mgb_table_add_boolean(table, p->simulated);
-    mgb_table_add_text(table, p->label);
-    mgb_table_add_integer(table, p->point.gpus);
-    mgb_table_add_integer(table, p->point.global_batch);
-    mgb_table_add_integer(table, p->run);
-    mgb_table_add_integer(table, p->repetitions);
-    ms_add(table, p);
-    mgb_table_add_number(table, p->examples_per_s > 0 ? p->examples_per_s : (double)NAN);
-    for (int i = 0; i < 3; i++)
-        ms_add(table, bases[i]);
-    real_add(table, f->weak);
-    real_add(table, f->strong);
-    real_add(table, f->epoch);
-    real_add(table, f->split.speedup);
-    real_add(table, f->split.batch_effect);
-    real_add(table, f->split.gpu_effect);
-    mgb_table_add_number(table,
-                         f->exchange.cost_ns.known ? f->exchange.cost_ns.value / 1e6 : (double)NAN);
-    real_add(table, f->exchange.share);
-    mgb_table_add_boolean(table, !p->not_steady);
-    mgb_table_add_boolean(table, p->oversubscribed);
-    mgb_table_add_text(table, p->oom ? "oom" : "ok");
-    for (int i = -1; i < 2; i++) {
-        const struct mgb_scaled *of = i < 0 ? p : bases[i];
-        if (of && of->threads > 0)
-            mgb_table_add_integer(table, of->threads);
-        else
-            mgb_table_add_empty(table);
-    }
-    mgb_table_add_text(table, *p->kind[MGB_SCALED_DATA] ? p->kind[MGB_SCALED_DATA] : NULL);
-    mgb_table_add_text(table,
-                       *p->kind[MGB_SCALED_OPTIMIZER] ? p->kind[MGB_SCALED_OPTIMIZER] : NULL);
-    if (f->exchange.cost_ns.known)
-        mgb_table_add_boolean(table, !f->exchange_told);
-    else
-        mgb_table_add_empty(table);
-    mgb_table_add_text(table, mgb_cli_wrong_text(p->wrong));
-}
-
-static enum mgb_status rows_print(const struct mgb_invocation *in,
-                                  const struct mgb_scaled_list *list)
-{
-    static const char *const names[] = {"model",
-                                        "machine",
-                                        "backend",
-                                        "simulated",
-                                        "placement",
-                                        "gpus",
-                                        "global_batch",
-                                        "run",
-                                        "repetitions",
-                                        "step_ms",
-                                        "examples_per_s",
-                                        "one_gpu_weak_ms",
-                                        "one_gpu_strong_ms",
-                                        "independent_ms",
-                                        "weak",
-                                        "strong",
-                                        "epoch",
-                                        "speedup",
-                                        "batch_effect",
-                                        "gpu_effect",
-                                        "exchange_ms",
-                                        "exchange_share",
-                                        "steady",
-                                        "oversubscribed",
-                                        "outcome",
-                                        "threads",
-                                        "one_gpu_weak_threads",
-                                        "one_gpu_strong_threads",
-                                        "data",
-                                        "optimizer",
-                                        "exchange_below_noise",
-                                        "wrong"};
-    struct mgb_table *table;
-    MGB_TRY(mgb_table_make(&table, sizeof names / sizeof *names, names));
-    for (int i = 0; i < list->count; i++) {
-        struct figures f = figures_of(list, &list->at[i]);
-        row_add(table, &list->at[i], &f);
-    }
-    enum mgb_status status = mgb_table_print(table, in->format, stdout);
-    mgb_table_free(table);
-    return status;
-}
-
 static enum mgb_status scaling_ask(const struct mgb_invocation *in, struct mgb_reader *reader,
                                    int *code)
 {
@@ -420,7 +286,7 @@ static enum mgb_status scaling_ask(const struct mgb_invocation *in, struct mgb_r
         return mgb_fail(MGB_MISSING,
                         "scaling: no finished run on GPUs %s %s; mgbench runs lists what there is",
                         named ? "among" : "of the model", word);
-    status = in->format == MGB_TABLE_TEXT ? groups_print(&list) : rows_print(in, &list);
+    status = in->format == MGB_TABLE_TEXT ? groups_print(&list) : mgb_scaled_rows_print(in, &list);
     mgb_scaled_free(&list);
     char remark[400] = "";
     if (status == MGB_OK && named && in->format == MGB_TABLE_TEXT)
