@@ -74,7 +74,7 @@ enum mgb_status mgb_plan_sum(struct mgb_planner *planner, int node);
  * on a stage, which is decided here. The node that runs on the stage instead of `node`, or itself. Where the stage's rows
  * lie; nowhere for other tensors. The whole table at the place of the sum, of rows that have arrived. */
 bool mgb_plan_packs(const struct mgb_planner *planner, int variable);
-int64_t mgb_plan_bucket_bytes(const struct mgb_planner *planner, struct mgb_bucket *bucket,
+int64_t mgb_plan_bucket_bytes(struct mgb_planner *planner, struct mgb_bucket *bucket,
                               const struct mgb_stage *stage);
 int mgb_plan_instead(const struct mgb_planner *planner, const struct mgb_stage *stage, int node);
 struct mgb_operand mgb_plan_packed_place(const struct mgb_planner *planner,

@@ -38,7 +38,7 @@ bool mgb_plan_packs(const struct mgb_planner *planner, int variable)
            packed_bytes(planner, variable, rows > 0 ? rows : 1) < whole_bytes(planner, variable);
 }
 
-static bool device_runs(const struct mgb_planner *planner, int device, int tensor, int rows)
+static bool device_runs(struct mgb_planner *planner, int device, int tensor, int rows)
 {
     struct mgb_operator_facts facts;
     struct mgb_node_use use = {.graph = planner->graph,
@@ -47,11 +47,13 @@ static bool device_runs(const struct mgb_planner *planner, int device, int tenso
                                .threads = 1,
                                .training = true,
                                .plain = {true}};
-    return planner->facts.describe(planner->facts.context, device, &use, &facts) == MGB_OK;
+    enum mgb_status status = planner->facts.describe(planner->facts.context, device, &use, &facts);
+    planner->failed |= status == MGB_NO_MEMORY;
+    return status == MGB_OK;
 }
 
 /* A device that lacks one of the operators sends, or is sent, whole tables. */
-static bool class_packs(const struct mgb_planner *planner, const struct mgb_bucket *bucket,
+static bool class_packs(struct mgb_planner *planner, const struct mgb_bucket *bucket,
                         const struct mgb_stage *stage)
 {
     const struct mgb_variable *v = &planner->graph->variables[bucket->table];
@@ -62,7 +64,7 @@ static bool class_packs(const struct mgb_planner *planner, const struct mgb_buck
            device_runs(planner, bucket->sum, v->unpacked, stage->rows);
 }
 
-int64_t mgb_plan_bucket_bytes(const struct mgb_planner *planner, struct mgb_bucket *bucket,
+int64_t mgb_plan_bucket_bytes(struct mgb_planner *planner, struct mgb_bucket *bucket,
                               const struct mgb_stage *stage)
 {
     bucket->packed[stage->class] = bucket->table >= 0 && class_packs(planner, bucket, stage);

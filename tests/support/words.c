@@ -4,9 +4,8 @@
 #include "tests/support/model.h"
 #include <mgb/op.h>
 
-struct mgb_graph *words_make(struct words words)
+static void words_build(struct mgb_graph *graph, struct words words)
 {
-    struct mgb_graph *graph = model_make("words");
     int ids = -1, x = -1, target, loss;
     assert_ok(mgb_graph_input(graph, &ids, "ids", SHAPE(1, words.positions), MGB_I32));
     target = model_input(graph, "target", SHAPE(2, words.positions, words.units));
@@ -19,6 +18,18 @@ struct mgb_graph *words_make(struct words words)
     }
     assert_ok(mgb_op_mean_squared_error(graph, &loss, "distance", x, target));
     assert_ok(mgb_graph_loss(graph, loss, words.weight != 0 ? words.weight : 1));
+}
+
+struct mgb_graph *words_make(struct words words)
+{
+    struct mgb_graph *graph = model_make("words");
+    for (int t = 0; t < words.towers; t++) {
+        assert_ok(mgb_graph_begin_tower(graph, t));
+        words_build(graph, words);
+        assert_ok(mgb_graph_end_tower(graph));
+    }
+    if (words.towers == 0)
+        words_build(graph, words);
     assert_ok(mgb_graph_finish(graph));
     return graph;
 }

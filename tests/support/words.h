@@ -8,6 +8,7 @@ struct words {
     int positions, vocabulary, units;
     float weight; /* of the loss; 0: 1 */
     int uses;     /* of the table, added up; 0: 1. More than one: its gradient is a sum */
+    int towers;   /* that have a table each; 0: all have one */
 };
 
 /* Inputs "ids" of `positions` and "target" of positions x units; variable 0 is the table. */

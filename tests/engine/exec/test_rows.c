@@ -278,6 +278,38 @@ static void nor_in_random_models_on_random_places(void **state)
     assert_true(rows > 5);
 }
 
+/* A sum that moves before every step, with rows sent to it or not, against one that stays. */
+static void nor_when_the_sum_moves_in_mid_run(void **state)
+{
+    (void)state;
+    static const char *const moves[] = {
+        "sum_at=/cpu:0",   "sum_at=/gpu:1 update_at=/gpu:0", "weights_at=/cpu:0 sum_at=/gpu:2",
+        "sum_at=spread",   "sum_at=/gpu:0 staged=true",      "update_at=/cpu:0",
+        "recompute=block", "sum_at=/cpu:0 overlap=false"};
+    const struct words words = {.positions = 3, .vocabulary = VOCABULARY, .units = UNITS};
+    struct mgb_graph *graph = words_make(words);
+    struct training_data data = training_data_make(graph, 23, true, 3);
+    struct training training = {.graph = graph,
+                                .source = &data.source,
+                                .options = "gpus=3 global_batch=10 strategy=gradients",
+                                .optimizer = training_sgd(0.1f, 0.9f),
+                                .seed = 5};
+    struct mgb_run *still = training_open(&training), *moving = training_open(&training);
+    for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+        double wanted, got;
+        training_set(moving, moves[i]);
+        training_step(still, 1, &wanted);
+        training_step(moving, 1, &got);
+        if (memcmp(&got, &wanted, sizeof got) != 0)
+            fail_msg("after %s: loss %.17g, not %.17g", moves[i], got, wanted);
+    }
+    assert_true(training_digest(still) == training_digest(moving));
+    mgb_run_close(still);
+    mgb_run_close(moving);
+    training_data_done(&data);
+    mgb_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +319,7 @@ int main(void)
             an_average_of_dense_and_sparse_gradients_of_three_towers_equals_a_plain_sum),
         cmocka_unit_test(rows_spare_what_the_closed_form_says_and_change_no_bit),
         cmocka_unit_test(nor_in_random_models_on_random_places),
+        cmocka_unit_test(nor_when_the_sum_moves_in_mid_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

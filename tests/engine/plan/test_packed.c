@@ -100,6 +100,23 @@ static void a_gradient_that_is_a_sum_travels_whole(void **state)
     world_done(&w);
 }
 
+static void tables_of_one_tower_each_are_sent_as_any(void **state)
+{
+    (void)state;
+    const struct plan_setup host = {.strategy = MGB_GRADIENTS, .gpus = 3, .batch = 7},
+                            gpu = {.strategy = MGB_OUTPUTS,
+                                   .gpus = 3,
+                                   .batch = 7,
+                                   .home = 2,
+                                   .original = 2,
+                                   .sum = 2,
+                                   .update = 2};
+    struct words words = large;
+    words.towers = 3;
+    packers_check(words, &host, MGB_WIRE_F32, 3);
+    packers_check(words, &gpu, MGB_WIRE_F16, 2);
+}
+
 static void a_frozen_table_has_no_gradient_of_either_form(void **state)
 {
     (void)state;
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(rows_travel_where_the_sum_is_elsewhere),
         cmocka_unit_test(mirrors_exchange_whole_tables),
         cmocka_unit_test(a_gradient_that_is_a_sum_travels_whole),
+        cmocka_unit_test(tables_of_one_tower_each_are_sent_as_any),
         cmocka_unit_test(a_frozen_table_has_no_gradient_of_either_form),
         cmocka_unit_test(the_fewer_bytes_decide),
         cmocka_unit_test(every_class_of_towers_decides_for_itself),
