@@ -50,6 +50,8 @@ struct plot_cells {
 enum mgb_status plot_cells_load(struct plot_cells *out, struct mgb_reader *reader,
                                 const char *words, bool only_newest);
 void plot_cells_done(struct plot_cells *cells);
+/* Cells without a backend of their own take over that of what else ran, and all get their order; false: memory is out. */
+bool plot_cells_settle(struct plot_cells *cells);
 
 /* The two have the same value of the dimension. */
 bool plot_same(const struct plot_cell *a, const struct plot_cell *b, enum plot_dimension dimension);

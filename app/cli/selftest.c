@@ -1,50 +1,31 @@
 /* mgbench selftest: is the engine right on this machine, and which differences are noise here? One configuration is run
  * again and again and compared with itself: every verdict but "same" and "undecided" is then a false one. */
-#include "app/cli/busy.h"
 #include "app/cli/commands.h"
 #include "app/cli/hub.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
+#include "app/cli/selftest.h"
 #include "app/script/mgb_lua_selftest.h"
 #include "app/script/state.h"
 #include "db/draw.h"
-#include "db/export.h"
 #include "db/load.h"
 #include "db/store.h"
 #include <inttypes.h>
 #include <math.h>
+#include <mgb/text.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <mgb/text.h>
 
 enum { MOST_COMPARISONS = 1000, BATCH = 32, WARMUP = 10 };
 
-struct selftest {
-    const struct mgb_invocation *in;
-    const char *model;
-    int comparisons, repetitions, steps; /* repetitions: a side */
-    int64_t *segments;                   /* in the order of running */
-    int segment_count;
-    int64_t run; /* the last one */
-    char backend[16], machine[64];
-    double *ratios;
-    int ratio_count, false_verdicts, refused; /* refused: a run never became steady */
-    double floor;
-    struct mgb_busy begin;
-    int busy_percent; /* at its worst */
-    bool quick;
-    bool keep;       /* store what it comes to, whatever that is worth */
-    char doubt[200]; /* why it is not stored; "" */
-};
-
-static bool is_simulated(const struct selftest *t)
+static bool is_simulated(const struct mgb_selftest *t)
 {
     return strcmp(*t->backend ? t->backend : t->in->backend ? t->in->backend : "", "sim") == 0;
 }
 
 /* Before it takes long. */
-static void busy_warn(struct selftest *t, struct mgb_cli_hub *hub)
+static void busy_warn(struct mgb_selftest *t, struct mgb_cli_hub *hub)
 {
     char line[200];
     struct mgb_busy now;
@@ -83,7 +64,7 @@ static int script_failed(const struct mgb_invocation *in, const struct mgb_scrip
                             error->message);
 }
 
-static int script_run(const struct selftest *t, struct mgb_cli_hub *hub)
+static int script_run(const struct mgb_selftest *t, struct mgb_cli_hub *hub)
 {
     char numbers[4][24];
     const int values[] = {t->comparisons * t->repetitions * 2, t->steps, WARMUP, BATCH};
@@ -116,7 +97,7 @@ static int script_run(const struct selftest *t, struct mgb_cli_hub *hub)
 
 static enum mgb_status segment_keep(void *context, const struct mgb_value *v, int count)
 {
-    struct selftest *t = context;
+    struct mgb_selftest *t = context;
     (void)count;
     if (t->segment_count == t->comparisons * t->repetitions * 2)
         return mgb_fail(MGB_CORRUPT, "the sweep of this selftest has too many runs");
@@ -127,7 +108,7 @@ static enum mgb_status segment_keep(void *context, const struct mgb_value *v, in
     return MGB_OK;
 }
 
-static enum mgb_status segments_find(struct selftest *t, struct mgb_reader *reader)
+static enum mgb_status segments_find(struct mgb_selftest *t, struct mgb_reader *reader)
 {
     static const char sql[] =
         "SELECT g.id, r.id, r.backend, m.name FROM sweep_point AS p JOIN run AS r ON r.id = "
@@ -158,7 +139,7 @@ static enum mgb_status sides_compare(struct mgb_comparison *out, struct mgb_read
     return status;
 }
 
-static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *reader)
+static enum mgb_status comparisons_make(struct mgb_selftest *t, struct mgb_reader *reader)
 {
     int n = t->repetitions;
     int64_t *sides = calloc(2 * (size_t)n, sizeof *sides);
@@ -188,7 +169,7 @@ static enum mgb_status comparisons_make(struct selftest *t, struct mgb_reader *r
 }
 
 /* What was run, as a JSON object; to be freed, NULL when memory is out. */
-static char *settings_make(const struct selftest *t)
+static char *settings_make(const struct mgb_selftest *t)
 {
     char *text = NULL;
     size_t size;
@@ -206,7 +187,7 @@ static char *settings_make(const struct selftest *t)
     return NULL;
 }
 
-static enum mgb_status floor_store(const struct selftest *t, const char *database)
+static enum mgb_status floor_store(const struct mgb_selftest *t, const char *database)
 {
     struct mgb_store *store;
     char *settings = settings_make(t);
@@ -226,7 +207,7 @@ static enum mgb_status floor_store(const struct selftest *t, const char *databas
     return status;
 }
 
-static enum mgb_status noise_find(struct selftest *t, const char *database)
+static enum mgb_status noise_find(struct mgb_selftest *t, const char *database)
 {
     struct mgb_reader *reader;
     MGB_TRY(mgb_reader_open(&reader, database));
@@ -245,82 +226,15 @@ static enum mgb_status noise_find(struct selftest *t, const char *database)
     return *t->doubt && !t->keep ? MGB_OK : floor_store(t, database);
 }
 
-/* ---- showing ---- */
-
-/* The chance of so many false verdicts or more when each comes with 5 %. */
-static double chance_of(int count, int of)
-{
-    double term = 1, below = 0;
-    for (int i = 0; i < of; i++)
-        term *= 0.95;
-    for (int i = 0; i < count; i++) {
-        below += term;
-        term *= (double)(of - i) / (i + 1) * 0.05 / 0.95;
-    }
-    return 1 - below;
-}
-
-static bool is_stored(const struct selftest *t)
-{
-    return !*t->doubt || t->keep;
-}
-
-static void text_show(const struct selftest *t, const char *database)
-{
-    char percent[40];
-    bool many = chance_of(t->false_verdicts, t->comparisons) < 0.01;
-    printf("engine          4 placements of %s train the same, to the last bit\n", t->model);
-    printf("compared        %d times %s with itself: %d runs of %d steps a side, interleaved\n",
-           t->comparisons, t->model, t->repetitions, t->steps);
-    printf("false verdicts  %d of %d (near 5 %% or fewer is right)%s\n", t->false_verdicts,
-           t->comparisons,
-           many ? ": more than chance gives; runs that follow each other differ here" : "");
-    printf("noise floor     %s %% on %s, backend %s%s\n",
-           mgb_format_figure(percent, 100 * t->floor), t->machine, t->backend,
-           is_stored(t) ? ": smaller differences count as none" : "");
-    if (*t->doubt)
-        printf("doubtful        %s\n", t->doubt);
-    if (is_stored(t))
-        printf("stored in       %s; compare and sweep go by it\n", database);
-    else
-        puts("not stored      measure again on an idle machine, without --quick, or store it with "
-             "--keep");
-    if (t->refused > 0)
-        printf("in %d of them step times never settled, so that no verdict is given: the machine "
-               "is not quiet\n",
-               t->refused);
-}
-
-static enum mgb_status row_show(const struct selftest *t)
-{
-    static const char *const names[] = {"machine",     "backend",        "model",
-                                        "comparisons", "false_verdicts", "refused",
-                                        "floor",       "engine",         "stored"};
-    struct mgb_table *table;
-    MGB_TRY(mgb_table_make(&table, 9, names));
-    mgb_table_add_text(table, t->machine);
-    mgb_table_add_text(table, t->backend);
-    mgb_table_add_text(table, t->model);
-    mgb_table_add_integer(table, t->comparisons);
-    mgb_table_add_integer(table, t->false_verdicts);
-    mgb_table_add_integer(table, t->refused);
-    mgb_table_add_number(table, t->floor);
-    mgb_table_add_text(table, "ok"); /* else there would be no figures */
-    mgb_table_add_boolean(table, is_stored(t));
-    enum mgb_status status = mgb_table_print(table, t->in->format, stdout);
-    mgb_table_free(table);
-    return status;
-}
-
-static int noise_show(struct selftest *t, const char *database)
+static int noise_show(struct mgb_selftest *t, const char *database)
 {
     enum mgb_status status = noise_find(t, database);
-    if (status == MGB_OK && !is_stored(t))
+    if (status == MGB_OK && !mgb_selftest_is_stored(t))
         mgb_cli_complain(t->in, MGB_EXIT_OK, "the noise floor is not stored: %s", t->doubt);
     if (status == MGB_OK && t->in->format == MGB_TABLE_TEXT)
-        text_show(t, database);
+        mgb_selftest_print_text(t, database);
     else if (status == MGB_OK)
-        status = row_show(t);
+        status = mgb_selftest_print_row(t);
     return status == MGB_OK
                ? MGB_EXIT_OK
                : mgb_cli_complain(t->in, mgb_cli_exit_code(status), "%s", mgb_message_get());
@@ -328,7 +242,7 @@ static int noise_show(struct selftest *t, const char *database)
 
 /* ---- the command ---- */
 
-static int work_do(struct selftest *t)
+static int work_do(struct mgb_selftest *t)
 {
     struct mgb_cli_hub hub;
     char *database = mgb_cli_database(t->in);
@@ -367,13 +281,13 @@ static int selftest_run(struct mgb_invocation *in)
         return mgb_cli_complain(in, MGB_EXIT_USAGE,
                                 "--comparisons: whole number from 2 to %d expected, got '%s'",
                                 MOST_COMPARISONS, comparisons);
-    struct selftest t = {.in = in,
-                         .model = model ? model : "mlp",
-                         .comparisons = (int)count,
-                         .repetitions = quick ? 3 : 5,
-                         .steps = quick ? 25 : 60,
-                         .quick = quick,
-                         .keep = mgb_cli_find_flag(in, "--keep")};
+    struct mgb_selftest t = {.in = in,
+                             .model = model ? model : "mlp",
+                             .comparisons = (int)count,
+                             .repetitions = quick ? 3 : 5,
+                             .steps = quick ? 25 : 60,
+                             .quick = quick,
+                             .keep = mgb_cli_find_flag(in, "--keep")};
     return work_do(&t);
 }
 
