@@ -11,30 +11,19 @@
 #include "db/merge_private.h"
 #include "db/store_private.h"
 
-struct merge {
-    struct mgb_merge_work work;
-    struct mgb_merge_counts *counts; /* of all files */
-    struct mgb_merge_counts now;     /* of the open transaction */
-    struct mgb_store *store;
-    struct mgb_sql source;
-    struct mgb_merge_copier copiers[MGB_MERGE_TABLES];
-};
-
-static enum mgb_status copy(int64_t *count, struct merge *m, int table, int64_t key)
+static enum mgb_status copy(int64_t *count, struct mgb_merger *m, int table, int64_t key)
 {
     return mgb_merge_copy(count, &m->copiers[table], &m->work, key);
 }
 
-static void say(const struct merge *m, const char *line)
+void mgb_merge_say(const struct mgb_merger *m, const char *line)
 {
     if (m->work.options->say)
         m->work.options->say(m->work.options->context, line);
 }
 
-/* Asks both files: the values of `source_text` for `from` are the parameters of `target_text`, whose first column is the
- * row number in the target; 0: no such row. */
-static enum mgb_status twin_find(int64_t *to, struct merge *m, const char *source_text,
-                                 const char *target_text, int64_t from)
+enum mgb_status mgb_merge_find_twin(int64_t *to, struct mgb_merger *m, const char *source_text,
+                                    const char *target_text, int64_t from)
 {
     struct mgb_statement read, find;
     bool row;
@@ -59,37 +48,37 @@ static enum mgb_status twin_find(int64_t *to, struct merge *m, const char *sourc
     return status;
 }
 
-static enum mgb_status machine_carry(struct merge *m, int64_t from)
+static enum mgb_status machine_carry(struct mgb_merger *m, int64_t from)
 {
     int64_t to;
     MGB_TRY(copy(&m->now.machines, m, MGB_MERGE_T_MACHINE, from));
-    MGB_TRY(twin_find(&to, m, "SELECT key FROM machine WHERE id = ?",
-                      "SELECT id FROM machine WHERE key = ?", from));
+    MGB_TRY(mgb_merge_find_twin(&to, m, "SELECT key FROM machine WHERE id = ?",
+                                "SELECT id FROM machine WHERE key = ?", from));
     MGB_TRY(mgb_merge_ids_add(&m->work.ids[MGB_MERGE_MACHINE], from, to));
     MGB_TRY(copy(NULL, m, MGB_MERGE_T_DEVICE, from));
     MGB_TRY(copy(NULL, m, MGB_MERGE_T_LINK, from));
     return copy(&m->now.noise_floors, m, MGB_MERGE_T_NOISE_FLOOR, from);
 }
 
-static enum mgb_status model_carry(struct merge *m, int64_t from)
+static enum mgb_status model_carry(struct mgb_merger *m, int64_t from)
 {
     int64_t to;
     if (mgb_merge_ids_find(&to, &m->work.ids[MGB_MERGE_MODEL], from))
         return MGB_OK;
     MGB_TRY(copy(&m->now.models, m, MGB_MERGE_T_MODEL, from));
-    MGB_TRY(twin_find(&to, m, "SELECT name, options, graph_digest FROM model WHERE id = ?",
-                      "SELECT id FROM model WHERE name = ? AND options = ? AND graph_digest = ?",
-                      from));
+    MGB_TRY(mgb_merge_find_twin(
+        &to, m, "SELECT name, options, graph_digest FROM model WHERE id = ?",
+        "SELECT id FROM model WHERE name = ? AND options = ? AND graph_digest = ?", from));
     return mgb_merge_ids_add(&m->work.ids[MGB_MERGE_MODEL], from, to);
 }
 
 /* Sweeps have no uuid: begun in the same millisecond from the same words, it is the same one. */
-static enum mgb_status sweep_carry(struct merge *m, int64_t from)
+static enum mgb_status sweep_carry(struct mgb_merger *m, int64_t from)
 {
     int64_t to;
     if (mgb_merge_ids_find(&to, &m->work.ids[MGB_MERGE_SWEEP], from))
         return MGB_OK;
-    MGB_TRY(twin_find(
+    MGB_TRY(mgb_merge_find_twin(
         &to, m,
         "SELECT name, started_ms, script_digest, settings, order_seed FROM sweep WHERE id = ?",
         "SELECT id FROM sweep WHERE name = ? AND started_ms = ? AND script_digest IS ? AND "
@@ -102,7 +91,7 @@ static enum mgb_status sweep_carry(struct merge *m, int64_t from)
     return mgb_merge_ids_add(&m->work.ids[MGB_MERGE_SWEEP], from, to);
 }
 
-static enum mgb_status segment_carry(struct merge *m, int64_t from)
+static enum mgb_status segment_carry(struct mgb_merger *m, int64_t from)
 {
     MGB_TRY(copy(&m->now.segments, m, MGB_MERGE_T_SEGMENT, from));
     MGB_TRY(
@@ -112,7 +101,7 @@ static enum mgb_status segment_carry(struct merge *m, int64_t from)
     return MGB_OK;
 }
 
-static enum mgb_status run_new_carry(struct merge *m, int64_t from,
+static enum mgb_status run_new_carry(struct mgb_merger *m, int64_t from,
                                      const struct mgb_merge_ids *segments)
 {
     MGB_TRY(copy(&m->now.runs, m, MGB_MERGE_T_RUN, from));
@@ -123,7 +112,7 @@ static enum mgb_status run_new_carry(struct merge *m, int64_t from,
 }
 
 /* A run that is there already: its segments are the same ones in the same order. */
-static enum mgb_status run_known_match(struct merge *m, int64_t from, int64_t to,
+static enum mgb_status run_known_match(struct mgb_merger *m, int64_t from, int64_t to,
                                        const struct mgb_merge_ids *segments)
 {
     struct mgb_merge_ids theirs = {0};
@@ -138,120 +127,7 @@ static enum mgb_status run_known_match(struct merge *m, int64_t from, int64_t to
     return status;
 }
 
-static enum mgb_status baseline_put(struct merge *m, const char *name, int64_t segment,
-                                    int64_t set_ms)
-{
-    struct mgb_statement put, find;
-    bool row;
-    char line[256];
-    MGB_TRY(mgb_sql_prepare(&put, &m->store->sql,
-                            "INSERT OR IGNORE INTO baseline (name, segment_id, set_ms) "
-                            "VALUES (?, ?, ?)"));
-    mgb_bind_text(&put, name);
-    mgb_bind_int(&put, segment);
-    mgb_bind_int(&put, set_ms);
-    MGB_TRY(mgb_statement_run(&put));
-    if (sqlite3_changes(m->store->sql.handle) > 0) {
-        m->now.baselines++;
-        return MGB_OK;
-    }
-    MGB_TRY(mgb_sql_prepare(&find, &m->store->sql,
-                            "SELECT s.run_id, b.segment_id <> ? FROM baseline AS b "
-                            "JOIN segment AS s ON s.id = b.segment_id WHERE b.name = ?"));
-    mgb_bind_int(&find, segment);
-    mgb_bind_text(&find, name);
-    MGB_TRY(mgb_statement_step(&row, &find));
-    if (!row)
-        return MGB_OK;
-    if (mgb_column_int(&find, 1)) {
-        m->now.baselines_kept++;
-        snprintf(line, sizeof line, "baseline '%.100s' stays at run %lld of %.100s", name,
-                 (long long)mgb_column_int(&find, 0), m->store->sql.path);
-        say(m, line);
-    }
-    mgb_statement_reset(&find);
-    return MGB_OK;
-}
-
-/* Repetitions of a baseline whose first one was carried over: earlier, since that is the oldest. */
-static enum mgb_status repetition_put(struct merge *m, const char *name, int64_t first,
-                                      int64_t segment)
-{
-    struct mgb_statement put;
-    MGB_TRY(mgb_sql_prepare(&put, &m->store->sql,
-                            "INSERT OR IGNORE INTO baseline_segment (name, segment_id) "
-                            "SELECT name, ? FROM baseline WHERE name = ? AND segment_id = ?"));
-    mgb_bind_int(&put, segment);
-    mgb_bind_text(&put, name);
-    mgb_bind_int(&put, first);
-    return mgb_statement_run(&put);
-}
-
-/* Its first one may have come in an earlier transaction, so it is found by its run and its place there. */
-static enum mgb_status repetition_carry(struct merge *m, const char *name, int64_t source_first,
-                                        int64_t source_segment)
-{
-    int64_t first, segment;
-    if (!mgb_merge_ids_find(&segment, &m->work.ids[MGB_MERGE_SEGMENT], source_segment))
-        return MGB_OK;
-    MGB_TRY(
-        twin_find(&first, m,
-                  "SELECT r.uuid, (SELECT count(*) FROM segment WHERE run_id = r.id AND id < s.id) "
-                  "FROM segment AS s JOIN run AS r ON r.id = s.run_id WHERE s.id = ?",
-                  "SELECT id FROM segment WHERE run_id = (SELECT id FROM run WHERE uuid = ?) "
-                  "ORDER BY id LIMIT 1 OFFSET ?",
-                  source_first));
-    return repetition_put(m, name, first, segment);
-}
-
-static enum mgb_status repetitions_carry(struct merge *m, int64_t run)
-{
-    struct mgb_statement list;
-    bool row;
-    MGB_TRY(mgb_sql_prepare(&list, &m->source,
-                            "SELECT x.name, b.segment_id, x.segment_id FROM baseline_segment AS x "
-                            "JOIN baseline AS b ON b.name = x.name "
-                            "JOIN segment AS s ON s.id = x.segment_id WHERE s.run_id = ?"));
-    mgb_bind_int(&list, run);
-    for (;;) {
-        MGB_TRY(mgb_statement_step(&row, &list));
-        if (!row)
-            return MGB_OK;
-        enum mgb_status status = repetition_carry(
-            m, mgb_column_text(&list, 0), mgb_column_int(&list, 1), mgb_column_int(&list, 2));
-        if (status != MGB_OK) {
-            mgb_statement_reset(&list);
-            return status;
-        }
-    }
-}
-
-static enum mgb_status baselines_carry(struct merge *m, int64_t run)
-{
-    struct mgb_statement list;
-    MGB_TRY(mgb_sql_prepare(&list, &m->source,
-                            "SELECT b.name, b.segment_id, b.set_ms FROM baseline AS b "
-                            "JOIN segment AS s ON s.id = b.segment_id WHERE s.run_id = ?"));
-    mgb_bind_int(&list, run);
-    for (;;) {
-        bool row;
-        int64_t segment;
-        MGB_TRY(mgb_statement_step(&row, &list));
-        if (!row)
-            return MGB_OK;
-        if (!mgb_merge_ids_find(&segment, &m->work.ids[MGB_MERGE_SEGMENT],
-                                mgb_column_int(&list, 1)))
-            continue;
-        enum mgb_status status =
-            baseline_put(m, mgb_column_text(&list, 0), segment, mgb_column_int(&list, 2));
-        if (status != MGB_OK) {
-            mgb_statement_reset(&list);
-            return status;
-        }
-    }
-}
-
-static enum mgb_status sweeps_carry(struct merge *m, int64_t run)
+static enum mgb_status sweeps_carry(struct mgb_merger *m, int64_t run)
 {
     struct mgb_merge_ids sweeps = {0};
     enum mgb_status status = mgb_merge_ids_ask(
@@ -263,7 +139,7 @@ static enum mgb_status sweeps_carry(struct merge *m, int64_t run)
     return copy(NULL, m, MGB_MERGE_T_SWEEP_POINT, run);
 }
 
-static enum mgb_status run_carry(struct merge *m, int64_t run)
+static enum mgb_status run_carry(struct mgb_merger *m, int64_t run)
 {
     int64_t to;
     struct mgb_merge_ids segments = {0}, models = {0};
@@ -274,21 +150,21 @@ static enum mgb_status run_carry(struct merge *m, int64_t run)
         status = mgb_merge_ids_ask(&segments, &m->source,
                                    "SELECT id FROM segment WHERE run_id = ? ORDER BY id", run);
     if (status == MGB_OK)
-        status = twin_find(&to, m, "SELECT uuid FROM run WHERE id = ?",
-                           "SELECT id FROM run WHERE uuid = ?", run);
+        status = mgb_merge_find_twin(&to, m, "SELECT uuid FROM run WHERE id = ?",
+                                     "SELECT id FROM run WHERE uuid = ?", run);
     if (status == MGB_OK)
         status = to ? run_known_match(m, run, to, &segments) : run_new_carry(m, run, &segments);
     mgb_merge_ids_done(&segments);
     MGB_TRY(status);
     MGB_TRY(copy(&m->now.tags, m, MGB_MERGE_T_TAG, run));
     MGB_TRY(copy(&m->now.notes, m, MGB_MERGE_T_NOTE, run));
-    MGB_TRY(baselines_carry(m, run));
-    MGB_TRY(repetitions_carry(m, run));
+    MGB_TRY(mgb_merge_baselines(m, run));
+    MGB_TRY(mgb_merge_repetitions(m, run));
     return sweeps_carry(m, run);
 }
 
 /* What is named "running" and may be: its figures would stop in the middle. */
-static enum mgb_status run_is_going(bool *out, struct merge *m, int64_t run, const char *path)
+static enum mgb_status run_is_going(bool *out, struct mgb_merger *m, int64_t run, const char *path)
 {
     struct mgb_statement find;
     bool row;
@@ -317,7 +193,7 @@ static void counts_add(struct mgb_merge_counts *sum, const struct mgb_merge_coun
         to[i] += from[i];
 }
 
-static enum mgb_status run_merge(struct merge *m, int64_t run, const char *path)
+static enum mgb_status run_merge(struct mgb_merger *m, int64_t run, const char *path)
 {
     bool going;
     char line[256];
@@ -326,7 +202,7 @@ static enum mgb_status run_merge(struct merge *m, int64_t run, const char *path)
         m->counts->runs_going++;
         snprintf(line, sizeof line, "run %lld of %.200s is still going: left out", (long long)run,
                  path);
-        say(m, line);
+        mgb_merge_say(m, line);
         return MGB_OK;
     }
     m->now = (struct mgb_merge_counts){0};
@@ -343,7 +219,7 @@ static enum mgb_status run_merge(struct merge *m, int64_t run, const char *path)
     return status;
 }
 
-static enum mgb_status machines_merge(struct merge *m, const struct mgb_merge_ids *machines)
+static enum mgb_status machines_merge(struct mgb_merger *m, const struct mgb_merge_ids *machines)
 {
     enum mgb_status status = MGB_OK;
     m->now = (struct mgb_merge_counts){0};
@@ -356,12 +232,12 @@ static enum mgb_status machines_merge(struct merge *m, const struct mgb_merge_id
     return status;
 }
 
-static bool stop_asked(const struct merge *m)
+static bool stop_asked(const struct mgb_merger *m)
 {
     return m->work.options->stop && m->work.options->stop(m->work.options->context);
 }
 
-static enum mgb_status rows_merge(struct merge *m, const char *path)
+static enum mgb_status rows_merge(struct mgb_merger *m, const char *path)
 {
     struct mgb_merge_ids machines = {0}, runs = {0};
     enum mgb_status status = MGB_OK;
@@ -412,7 +288,7 @@ enum mgb_status mgb_merge(struct mgb_merge_counts *counts, struct mgb_store *tar
 {
     static const struct mgb_merge_options none = {0};
     MGB_TRY(files_differ(source, target->sql.path));
-    struct merge m = {.counts = counts, .store = target};
+    struct mgb_merger m = {.counts = counts, .store = target};
     MGB_TRY(mgb_merge_source_open(&m.source, source, target->sql.path));
     m.work = (struct mgb_merge_work){
         .source = &m.source, .target = &target->sql, .options = options ? options : &none};

@@ -93,4 +93,25 @@ enum mgb_status mgb_merge_copy(int64_t *count, struct mgb_merge_copier *copier,
 /* A file to read from in this program's schema: itself, or a copy beside `beside` that is gone when it is closed. */
 enum mgb_status mgb_merge_source_open(struct mgb_sql *out, const char *path, const char *beside);
 
+/* A merge under way, file after file. */
+struct mgb_merger {
+    struct mgb_merge_work work;
+    struct mgb_merge_counts *counts; /* of all files */
+    struct mgb_merge_counts now;     /* of the open transaction */
+    struct mgb_store *store;
+    struct mgb_sql source;
+    struct mgb_merge_copier copiers[MGB_MERGE_TABLES];
+};
+
+/* A line for whoever watches. */
+void mgb_merge_say(const struct mgb_merger *m, const char *line);
+/* Asks both files: the values of `source_text` for `from` are the parameters of `target_text`, whose first column is the
+ * row number in the target; 0: no such row. */
+enum mgb_status mgb_merge_find_twin(int64_t *to, struct mgb_merger *m, const char *source_text,
+                                    const char *target_text, int64_t from);
+
+/* The baselines of a run whose segments are carried over, and the repetitions of baselines that are there by now. */
+enum mgb_status mgb_merge_baselines(struct mgb_merger *m, int64_t run);
+enum mgb_status mgb_merge_repetitions(struct mgb_merger *m, int64_t run);
+
 #endif
