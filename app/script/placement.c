@@ -127,6 +127,16 @@ static const char *value_text(lua_State *L, int index, const struct mgb_option *
     return word ? word : lua_toboolean(L, index) ? "true" : "false";
 }
 
+/* What an option takes: its words one by one where it has words. Left on the stack. */
+static const char *option_wording(lua_State *L, const struct mgb_option *option)
+{
+    const char *wanted = lua_pushstring(L, kind_wording(option->kind));
+    for (int i = 0; option->values && option->values[i]; i++)
+        wanted = i ? lua_pushfstring(L, "%s, \"%s\"", wanted, option->values[i])
+                   : lua_pushfstring(L, "one of \"%s\"", option->values[i]);
+    return wanted;
+}
+
 /* No text means nothing: what unsets is nil. */
 static void word_check(lua_State *L, int index, const char *path, const struct mgb_option *option)
 {
@@ -136,11 +146,8 @@ static void word_check(lua_State *L, int index, const char *path, const struct m
     const char *word = lua_tolstring(L, index, &length);
     if (length > 0 && strlen(word) == length)
         return;
-    const char *wanted = kind_wording(option->kind);
-    for (int i = 0; option->values && option->values[i]; i++)
-        wanted = i ? lua_pushfstring(L, "%s, \"%s\"", wanted, option->values[i])
-                   : lua_pushfstring(L, "one of \"%s\"", option->values[i]);
-    mgb_script_fail(L, "%s: %s: %s expected (nil unsets it), got %s", path, option->name, wanted,
+    mgb_script_fail(L, "%s: %s: %s expected (nil unsets it), got %s", path, option->name,
+                    option_wording(L, option),
                     length ? "a text with a NUL in it" : "an empty text");
 }
 
@@ -153,7 +160,7 @@ static int placement_set(lua_State *L)
     word_check(L, 4, path, option);
     const char *text = value_text(L, 4, option);
     if (!text)
-        mgb_script_fail(L, "%s: %s: %s expected, got %s", path, name, kind_wording(option->kind),
+        mgb_script_fail(L, "%s: %s: %s expected, got %s", path, name, option_wording(L, option),
                         mgb_script_describe(L, 4));
     enum mgb_status status = mgb_placement_set(&p->asked, name, text);
     if (status != MGB_OK)

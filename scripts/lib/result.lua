@@ -27,6 +27,11 @@ for kind, own in pairs{ sgd = { momentum = "rate", nesterov = "boolean" },
     local values = host.read("mgb." .. kind, options, own)
     local schedule = values.schedule
     values.schedule, values.kind = nil, kind
+    for _, name in ipairs{ "beta1", "beta2" } do -- 1 as f32 divides by 1 - 1
+      if values[name] and string.unpack("f", string.pack("f", values[name])) >= 1 then
+        host.fail(("mgb.%s: %s: number from 0 to below 1 expected, got %s"):format(kind, name, tostring(values[name])))
+      end
+    end
     local o = setmetatable({}, optimizer_type)
     optimizers[o] = { values = values, schedule = schedule }
     return o

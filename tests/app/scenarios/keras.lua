@@ -93,4 +93,26 @@ S.rows{
     S.equal(S.value("SELECT count(*) FROM step WHERE segment_id = ?", seg.segment_id), 3, "steps stored")
     S.equal(S.value("SELECT sum(examples) FROM step WHERE segment_id = ?", seg.segment_id), 12, "examples stored")
   end },
+  { "K12", "a sweep over GPU counts, trained and evaluated: baseline first, one row a count; memory is as at first between runs", function()
+    local counts, held = { 1, 2, 4, 6, 8 }, {}
+    local rows = mgb.sweep{ name = "k12", model = base.model, data = data, batch = 4, steps = 2, warmup = 1, threads = 1,
+                            grid = { gpus = counts } }
+    S.equal(#rows, #counts, "rows")
+    for i, gpus in ipairs(counts) do
+      S.equal(rows[i].gpus, gpus, "GPUs of row " .. i)
+      S.equal(rows[i].outcome, "ok", "outcome of row " .. i)
+      S.equal(rows[i].speedup ~= nil, true, "a speed-up in row " .. i)
+    end
+    S.equal(rows[1].speedup, 1, "speed-up of the baseline")
+    for turn, gpus in ipairs{ 8, 1, 2, 4, 6, 8 } do
+      local s <close> = mgb.session(S.with(base, { gpus = gpus, batch = 4 }))
+      s:step(2)
+      S.near(s:evaluate(data).loss, 1, 1, "loss in evaluation")
+      for name, use in pairs(s:memory()) do
+        if turn == 1 then held[name] = use.held end
+        if gpus == 8 then S.equal(use.held, held[name], "bytes held on " .. name) end
+      end
+      for id = gpus, 7 do S.equal(S.held(s, "/gpu:" .. id), 0, "bytes held on /gpu:" .. id .. " beside " .. gpus) end
+    end
+  end },
 }

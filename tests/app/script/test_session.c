@@ -308,6 +308,10 @@ static void options_of_runs_are_checked(void **state)
         "mgb.run: optimizer: optimizer expected (as mgb.sgd{ lr = 0.01 }), got \"sgd\"", "");
     run("mgb.sgd{ lr = -1 }", "mgb.sgd: lr: number from 0.0 up expected, got -1", "");
     run("mgb.adam{ momentum = 0.9 }", "mgb.adam: unknown option 'momentum'", "");
+    run("mgb.adam{ beta1 = 0, beta2 = 0.9999 } mgb.adam{ beta2 = 0.99999999 }",
+        "mgb.adam: beta2: number from 0 to below 1 expected, got 0.99999999", "");
+    run(SMALL "mgb.run{ model = model, recompute = true }",
+        "mgb.run: recompute: one of \"none\", \"block\" expected, got true", "");
     run(SMALL "mgb.run{ model = model, data = {} }",
         "mgb.run: data: data expected (as mgb.data.mnist{}), got a table", "");
     run(SMALL "mgb.run{ model = model, data = mgb.data.mnist{ split = 'tset' } }",
@@ -374,7 +378,8 @@ static void a_grid_is_refused_before_the_first_run(void **state)
         {"gpus = { 1, x = 2 }",
          "grid: gpus: list of values expected, got a table with the key \"x\""},
         {"gpus = { 1, nil, 2 }", "grid: gpus: list of values expected, got "},
-        {"optimizer = mgb.sgd{ lr = 1 }", "grid: optimizer: list of values expected, got an optimizer"},
+        {"optimizer = mgb.sgd{ lr = 1 }",
+         "grid: optimizer: list of values expected, got an optimizer"},
         {"{ 1 }", "grid: value a table without a name"},
         {"optimizer = { mgb.sgd{ lr = 1 }, print }",
          "grid: optimizer[2]: optimizer expected (as mgb.sgd{ lr = 0.01 }), got a function"},
