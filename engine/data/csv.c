@@ -103,9 +103,11 @@ static enum mgb_status value_store(struct reading *r, struct column_input *input
     if (!(value >= INT32_MIN && value <= INT32_MAX) || value != (double)(int32_t)value)
         return field_fail(r, column, "is no whole number of 32 bits");
     *(int32_t *)to = (int32_t)value;
-    enum mgb_status status =
-        mgb_label_check(r->csv->path, r->graph, input->index, r->rows, *(int32_t *)to);
-    return status == MGB_OK ? MGB_OK : mgb_fail_in(status, "line %lld", (long long)r->record.line);
+    if (mgb_label_check("", r->graph, input->index, r->rows, *(int32_t *)to) == MGB_OK)
+        return MGB_OK;
+    char where[256]; /* made for a bad one only */
+    mgb_format(where, sizeof where, "'%s', line %lld", r->csv->path, (long long)r->record.line);
+    return mgb_label_check(where, r->graph, input->index, r->rows, *(int32_t *)to);
 }
 
 static bool rows_grow(struct reading *r, int64_t room)

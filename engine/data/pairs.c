@@ -117,6 +117,8 @@ static enum mgb_status lines_add(struct mgb_corpus *corpus, struct mgb_lines *li
         MGB_TRY(mgb_lines_next(&some, lines, false));
         if (!some)
             return MGB_OK;
+        if (strspn(lines->text, " \t\r\n") == lines->size)
+            continue;
         struct mgb_json json = {lines->text, lines->size, 0, "the line"};
         enum mgb_status status = fields_read(value, &json);
         if (status == MGB_OK)

@@ -260,9 +260,9 @@ static void sentences_are_cut_and_filled_up(void **state)
     struct mgb_source source;
     struct mgb_corpus_options options = {.path = data_path};
     const char *const names[] = {"sentence1", "sentence2", "label"};
-    data_write_text(PAIR("a a a b c", "a", "neutral") PAIR("x", "y", "-")
-                        PAIR("b \\u0061", "c \\\"", "contradiction") PAIR(" ", "a", "neutral")
-                            PAIR("b", "b a", "entailment"));
+    data_write_text(PAIR("a a a b c", "a", "neutral")
+                        PAIR("x", "y", "-") "\r\n" PAIR("b \\u0061", "c \\\"", "contradiction")
+                            PAIR(" ", "a", "neutral") PAIR("b", "b a", "entailment") "\n \n");
     assert_ok(mgb_corpus_pairs(&corpus, &options));
     assert_int_equal(mgb_corpus_skipped(corpus), 2);
     assert_int_equal(mgb_corpus_vocabulary(corpus), 6); /* padding, unknown, a b c " */
@@ -295,7 +295,8 @@ static void bad_lines_of_json_are_refused(void **state)
         {"", "holds no pair with a label (0 skipped)"},
         {PAIR("a", "b", "-"), "holds no pair with a label (1 skipped)"},
         {PAIR("a", "b", "maybe"), "line 1: gold_label is 'maybe'; entailment, neutral,"},
-        {"\n", "line 1: '{' expected where the line ends"},
+        {"\n\n[\n", "line 3: '{' expected at byte 0 of the line, '[' found"},
+        {"\r\n \n", "holds no pair with a label (0 skipped)"},
         {PAIR("a", "b", "neutral") "[]\n", "line 2: '{' expected at byte 0 of the line, '[' found"},
         {"{\"sentence1\": \"a\"}\n", "line 1: sentence2 is missing"},
         {"{\"sentence1\": \"a\", \"sentence1\": \"b\"}\n", "line 1: sentence1 twice"},

@@ -215,7 +215,8 @@ static void a_bad_file_is_refused_with_line_and_column(void **state)
         {H "1,2,4294967296\n", "'4294967296' is no whole number of 32 bits"},
         {H "1,2,0\n1,2,elm\n", "line 3, column 3 ('kind'): 'elm' is no number"},
         {H "1,2,3\n", "line 2: "},
-        {H "1,2,-1\n", "is of class -1, but input 'label' of model 'small' takes classes 0 to 2"},
+        {H "1,2,-1\n", "', line 2: row 0 is of class -1, but input 'label' of model 'small' takes "
+                       "classes 0 to 2"},
         {H "1,2,a\n1,2,b\n1,2,c\n1,2,d\n",
          "line 5, column 3 ('kind'): 'd' is class 3 in order of appearance, but the model takes 0 "
          "to 2"},
