@@ -123,6 +123,44 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsign
     return fake_error(error);
 }
 
+/* The same work at the same places, but for arguments? */
+static bool bodies_alike(const struct fake_body *a, const struct fake_body *b)
+{
+    if (a->step_count != b->step_count || a->chain_count != b->chain_count ||
+        a->mark_count != b->mark_count)
+        return false;
+    for (int i = 0; i < a->chain_count; i++)
+        if (a->device[i] != b->device[i])
+            return false;
+    for (size_t i = 0; i < a->step_count; i++) {
+        const struct fake_step *x = &a->steps[i];
+        const struct fake_step *y = &b->steps[i];
+        if (x->kind != y->kind || x->chain != y->chain || x->mark != y->mark ||
+            (x->op && x->op->run != y->op->run))
+            return false;
+    }
+    return true;
+}
+
+/* Later launches play the other graph, where the two differ in arguments only. */
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo *info)
+{
+    FAKE_ENTER(cudaErrorUnknown);
+    cudaError_t error = cudaErrorInvalidValue;
+    *info = (cudaGraphExecUpdateResultInfo){.result = cudaGraphExecUpdateError};
+    fake_lock();
+    if (*exec_link(exec) && *graph_link(graph)) {
+        bool alike = bodies_alike(exec->body, graph->body);
+        if (alike)
+            exec->body = graph->body;
+        error = alike ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
+        info->result = alike ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    fake_unlock();
+    return fake_error(error);
+}
+
 /* Does not wait, as the real one: what was launched still runs. */
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {

@@ -25,8 +25,16 @@ struct record_op { /* a record or a wait for it */
     struct fake_record *record;
 };
 
-static struct CUstream_st *streams;
+/* What streams that were destroyed still have to do: who waits for the device waits for that too. */
+struct rest {
+    struct rest *next;
+    int device;
+    struct fake_record *record;
+};
+
+static struct CUstream_st *streams; /* under the lock, as all below */
 static unsigned streams_made;
+static struct rest *rests;
 
 /* The queue has a lock of its own, since the thread must not wait for callers that hold the big one. */
 static void guard_take(cudaStream_t stream)
@@ -187,8 +195,28 @@ static void record_await(struct fake_record *record)
     fake_record_drop(record);
 }
 
+/* NULL when there is none of the device. */
+static struct fake_record *rest_take(int device)
+{
+    struct fake_record *record = NULL;
+    fake_lock();
+    struct rest **link = &rests;
+    while (*link && (*link)->device != device)
+        link = &(*link)->next;
+    struct rest *rest = *link;
+    if (rest) {
+        record = rest->record;
+        *link = rest->next;
+        free(rest);
+    }
+    fake_unlock();
+    return record;
+}
+
 void fake_streams_wait(int device)
 {
+    for (struct fake_record *rest = rest_take(device); rest; rest = rest_take(device))
+        record_await(rest);
     struct fake_record *records[64];
     int count;
     int skip = 0;
@@ -250,7 +278,11 @@ cudaStream_t fake_stream_inner(int device)
 static void stream_end(struct CUstream_st **link)
 {
     cudaStream_t stream = *link;
+    struct rest *rest = fake_allocate(sizeof *rest);
     *link = stream->next;
+    *rest = (struct rest){.next = rests, .device = stream->device, .record = fake_record_make(2)};
+    rests = rest;
+    fake_stream_record(stream, rest->record);
     op_queue(stream, fake_allocate(sizeof(struct fake_op)));
     atomic_store(&stream->abandoned, 1);
 }

@@ -116,6 +116,42 @@ static void captured_work_runs_at_each_launch_and_not_before(void **state)
     bench_free();
 }
 
+static cudaGraph_t fill_captured(float value, int times)
+{
+    cudaGraph_t graph;
+    begin();
+    for (int i = 0; i < times; i++)
+        fill_on(it.y, value, it.stream);
+    ok(cudaStreamEndCapture(it.stream, &graph));
+    return graph;
+}
+
+static void executable_graph_takes_new_arguments_but_no_new_shape(void **state)
+{
+    (void)state;
+    cudaGraphExec_t exec;
+    cudaGraphExecUpdateResultInfo info;
+    bench_make();
+    cudaGraph_t graphs[3] = {fill_captured(1.0f, 1), fill_captured(2.0f, 1),
+                             fill_captured(3.0f, 2)};
+    ok(cudaGraphInstantiate(&exec, graphs[0], 0));
+    ok(cudaGraphLaunch(exec, it.stream));
+    ok(cudaGraphExecUpdate(exec, graphs[1], &info));
+    assert_int_equal(info.result, cudaGraphExecUpdateSuccess);
+    ok(cudaStreamSynchronize(it.stream));
+    assert_int_equal((int)y_get(), 1);
+    ok(cudaGraphLaunch(exec, it.stream));
+    assert_int_equal(cudaGraphExecUpdate(exec, graphs[2], &info), cudaErrorGraphExecUpdateFailure);
+    assert_int_equal(info.result, cudaGraphExecUpdateErrorTopologyChanged);
+    ok(cudaGraphLaunch(exec, it.stream));
+    ok(cudaStreamSynchronize(it.stream));
+    assert_int_equal((int)y_get(), 2);
+    ok(cudaGraphExecDestroy(exec));
+    for (int i = 0; i < 3; i++)
+        ok(cudaGraphDestroy(graphs[i]));
+    bench_free();
+}
+
 static void count_up(void *argument)
 {
     ++*(int *)argument;
@@ -373,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(captured_work_runs_at_each_launch_and_not_before),
+        cmocka_unit_test(executable_graph_takes_new_arguments_but_no_new_shape),
         cmocka_unit_test(products_copies_and_host_functions_are_captured_too),
         cmocka_unit_test(waiting_for_a_captured_stream_spoils_the_capture),
         cmocka_unit_test(captured_event_tells_the_host_nothing),

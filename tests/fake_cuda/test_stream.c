@@ -171,6 +171,26 @@ static void wait_for_an_event_never_recorded_waits_for_nothing(void **state)
     assert_int_equal(fake_cuda_live(), 0);
 }
 
+static void raise_flag_late(void *flag)
+{
+    struct timespec time = {.tv_nsec = 20000000};
+    nanosleep(&time, NULL);
+    *(int *)flag = 1;
+}
+
+static void waiting_for_the_device_covers_streams_already_destroyed(void **state)
+{
+    (void)state;
+    machine_plain();
+    int flag = 0;
+    cudaStream_t stream = stream_make_on(0);
+    ok(cudaLaunchHostFunc(stream, raise_flag_late, &flag));
+    ok(cudaStreamDestroy(stream));
+    ok(cudaDeviceSynchronize());
+    assert_int_equal(flag, 1);
+    assert_int_equal(fake_cuda_live(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +201,7 @@ int main(void)
         cmocka_unit_test(elapsed_time_needs_two_finished_timed_events_of_a_device),
         cmocka_unit_test(cuda_call_inside_a_host_function_fails),
         cmocka_unit_test(host_functions_of_all_streams_share_a_thread),
+        cmocka_unit_test(waiting_for_the_device_covers_streams_already_destroyed),
         cmocka_unit_test(wait_for_an_event_never_recorded_waits_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #define CHECK(name, value) _Static_assert((int)(name) == (value), #name " is not " #value);
 FAKE_CUDA_ERRORS(CHECK)
+FAKE_CUDA_UPDATE_RESULTS(CHECK)
 FAKE_CUDA_COPY_KINDS(CHECK)
 FAKE_CUDA_MEMORY_TYPES(CHECK)
 FAKE_CUDA_CAPTURE_MODES(CHECK)

@@ -60,7 +60,13 @@
     X(cudaErrorCapturedEvent, 907)                                                                 \
     X(cudaErrorStreamCaptureWrongThread, 908)                                                      \
     X(cudaErrorTimeout, 909)                                                                       \
+    X(cudaErrorGraphExecUpdateFailure, 910)                                                        \
     X(cudaErrorUnknown, 999)
+
+#define FAKE_CUDA_UPDATE_RESULTS(X)                                                                \
+    X(cudaGraphExecUpdateSuccess, 0)                                                               \
+    X(cudaGraphExecUpdateError, 1)                                                                 \
+    X(cudaGraphExecUpdateErrorTopologyChanged, 2)
 
 #define FAKE_CUDA_COPY_KINDS(X)                                                                    \
     X(cudaMemcpyHostToHost, 0)                                                                     \

@@ -13,6 +13,7 @@ enum cudaMemcpyKind { FAKE_CUDA_COPY_KINDS(FAKE_ENUMERATOR) };
 enum cudaMemoryType { FAKE_CUDA_MEMORY_TYPES(FAKE_ENUMERATOR) };
 enum cudaStreamCaptureMode { FAKE_CUDA_CAPTURE_MODES(FAKE_ENUMERATOR) };
 enum cudaStreamCaptureStatus { FAKE_CUDA_CAPTURE_STATES(FAKE_ENUMERATOR) };
+enum cudaGraphExecUpdateResult { FAKE_CUDA_UPDATE_RESULTS(FAKE_ENUMERATOR) };
 enum cudaDeviceAttr { FAKE_CUDA_ATTRIBUTES(FAKE_ENUMERATOR) };
 enum cudaDeviceP2PAttr { FAKE_CUDA_PEER_ATTRIBUTES(FAKE_ENUMERATOR) };
 enum { FAKE_CUDA_FLAGS(FAKE_ENUMERATOR) }; /* macros at NVIDIA's */
@@ -22,6 +23,10 @@ typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct cudaGraphExecUpdateResultInfo_st {
+    enum cudaGraphExecUpdateResult result;
+    cudaGraphNode_t errorNode, errorFromNode;
+} cudaGraphExecUpdateResultInfo;
 typedef void (*cudaHostFn_t)(void *argument);
 
 typedef struct CUuuid_st {
