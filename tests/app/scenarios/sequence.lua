@@ -90,4 +90,30 @@ S.rows{
                                      c = { { 0, 0, 0, 0, 0, 0 } }, label = { 0 } } }
     end, "number 30", "embedding 'embedding'", "'words'", "11 rows, 0 to 10")
   end },
+  { "-", "a layer at every position is that layer called on each: losses and weights equal to the last bit", function()
+    local function run(each)
+      local model = nn.model("each", function(m)
+        local x, target = m:input("x", { 3, 5, 5, 2 }), m:input("target", { 6 })
+        local conv, y = nn.conv2d{ filters = 2, kernel = 3, name = "conv" }, nil
+        if each then
+          local parts = {}
+          for i = 1, 3 do
+            local one = nn.slice{ axis = 1, begin = i - 1, count = 1 }(x)
+            parts[i] = nn.flatten(conv(nn.reshape{ shape = { 5, 5, 2 } }(one)))
+          end
+          y = nn.concat(table.unpack(parts))
+        else
+          y = nn.flatten(nn.time_distributed{ layer = conv }(x))
+        end
+        y = nn.dense{ units = 6, name = "out" }(y)
+        m:output("y", y)
+        m:loss(nn.mean_squared_error(y, target))
+      end)
+      return mgb.run{ model = model, gpus = 2, global_batch = 5, steps = 6, warmup = 0, optimizer = mgb.sgd{ lr = 0.1 } }
+    end
+    local there, here = run(true), run(false)
+    S.equal(here.digest, there.digest, "digest")
+    S.equal(here.loss, there.loss, "loss")
+    S.equal(here.loss < here.losses[1], true, "that it learns")
+  end },
 }
