@@ -5,9 +5,8 @@
 
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define MGB_ANYWHERE static inline __host__ __device__
-#else
+/* How functions are declared that every device has; who compiles for another one says so before. */
+#ifndef MGB_ANYWHERE
 #define MGB_ANYWHERE static inline
 #endif
 

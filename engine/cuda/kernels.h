@@ -8,6 +8,7 @@
 
 #ifdef __CUDACC__
 #define MGB_CUDA_DECLARE(name, type) extern "C" __global__ void name(type a);
+#define MGB_ANYWHERE static inline __host__ __device__ /* for engine/base/random.h */
 #else
 #define MGB_CUDA_DECLARE(name, type) void name(type a);
 #endif

@@ -1,7 +1,7 @@
 /* Rows of a table by number, and the gradient as a whole table or as the rows that are used (kinds.h: packed). No two
  * threads add to the same number: the uses are sorted first (K. E. Batcher, AFIPS 1968), which no order of threads changes. */
 #include "engine/cuda/kernel.h"
-#include "engine/cuda/ops/sequence.h"
+#include "engine/cuda/ops/embedding.h"
 #include "engine/cuda/queue.h"
 
 #define LOCAL 1024 /* keys that a block sorts at once, as embedding.cu has it */

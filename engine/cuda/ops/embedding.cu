@@ -1,6 +1,6 @@
 /* Rows of a table by number, and the gradient. Uses are sorted by number and place, with keys that are all unlike, so that the
  * order is one and the same however it was come by; each row used then sums its uses in order. */
-#include "engine/cuda/ops/sequence.h"
+#include "engine/cuda/ops/embedding.h"
 
 #include "engine/cuda/ops/quad.cuh"
 #include <stddef.h>

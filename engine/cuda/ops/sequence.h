@@ -1,49 +1,9 @@
-/* Kernels of embeddings, masks and recurrent layers. */
+/* Kernels of masks and recurrent layers. */
 #ifndef MGB_CUDA_OPS_SEQUENCE_H
 #define MGB_CUDA_OPS_SEQUENCE_H
 
 #include "engine/cuda/kernels.h"
 
-struct mgb_gpu_ids { /* the numbers of an embedding and what is said of one outside of its table */
-    const int32_t *ids;
-    int64_t count, vocabulary, first_row, positions;
-    const char *name; /* the host's; not read here */
-    struct mgb_cuda_fault *fault;
-};
-struct mgb_gpu_embedding_args {
-    struct mgb_gpu_ids ids;
-    float *y;
-    const float *table;
-    int64_t units;
-};
-/* Uses of a table in order: key = number << 32 | place of the use, all ones where there is none. `size` is a power of two. */
-struct mgb_gpu_use_keys_args {
-    struct mgb_gpu_ids ids;
-    uint64_t *keys;
-    int64_t size;
-};
-struct
-    mgb_gpu_use_sort_args { /* one pass of a bitonic sort over pairs; `local`: all that blocks can do */
-    uint64_t *keys;
-    int64_t size, span, distance;
-};
-struct mgb_gpu_use_slots_args { /* one block of 256 threads: rows used, numbered in order */
-    const uint64_t *keys;
-    int32_t *slots, *numbers; /* slots: by place of a row's first key */
-    int64_t count;
-};
-struct mgb_gpu_use_sums_args { /* a block a key: sums the uses of the row that begins there */
-    float *to;
-    const float *dy;
-    const uint64_t *keys;
-    const int32_t *slots; /* NULL: rows go to the places of their numbers */
-    int64_t count, units;
-};
-struct mgb_gpu_unpack_args { /* rows of `packed` to their places in a table of zeros */
-    float *table;
-    const int32_t *packed;
-    int64_t count, units, vocabulary;
-};
 struct mgb_gpu_mask_args { /* a warp a position */
     float *y;
     const void *x;
@@ -69,8 +29,8 @@ struct mgb_gpu_lstm_args {
     const float *bias;                /* NULL: none */
     const float *h_before, *c_before; /* [rows][units]; NULL: zeros; may be h, c */
     float *h, *c;
-    float *y, *last, *kept_c,
-        *kept_h; /* y, last: at this position of the first row; NULL: unwanted */
+    float *y, *last; /* h and c here, of the first row; NULL: not wanted */
+    float *kept_c, *kept_h;
     int64_t y_stride;
 };
 struct mgb_gpu_lstm_grad_args {
@@ -87,10 +47,9 @@ struct mgb_gpu_gru_args {
     struct mgb_gpu_recurrent_place place;
     float *gates;
     const float *bias, *second_bias; /* NULL: none */
-    const float
-        *state; /* reset after: h times the recurrent kernel, [rows][3 units]; NULL: zeros */
-    const float *h_before; /* NULL: zeros; may be h */
-    float *h, *reset;      /* reset before: r h */
+    const float *state;              /* reset after: h times the recurrent kernel; NULL: zeros */
+    const float *h_before;           /* NULL: zeros; may be h */
+    float *h, *reset;                /* reset before: r h */
     float *y, *kept_second, *kept_h;
     int64_t y_stride;
 };
@@ -105,13 +64,6 @@ struct mgb_gpu_gru_grad_args {
     int64_t h_stride, dy_stride;
 };
 
-MGB_CUDA_DECLARE(mgb_gpu_embedding, struct mgb_gpu_embedding_args)
-MGB_CUDA_DECLARE(mgb_gpu_use_keys, struct mgb_gpu_use_keys_args)
-MGB_CUDA_DECLARE(mgb_gpu_use_sort, struct mgb_gpu_use_sort_args)
-MGB_CUDA_DECLARE(mgb_gpu_use_sort_local, struct mgb_gpu_use_sort_args)
-MGB_CUDA_DECLARE(mgb_gpu_use_slots, struct mgb_gpu_use_slots_args)
-MGB_CUDA_DECLARE(mgb_gpu_use_sums, struct mgb_gpu_use_sums_args)
-MGB_CUDA_DECLARE(mgb_gpu_unpack, struct mgb_gpu_unpack_args)
 MGB_CUDA_DECLARE(mgb_gpu_mask, struct mgb_gpu_mask_args)
 MGB_CUDA_DECLARE(mgb_gpu_previous, struct mgb_gpu_previous_args)
 MGB_CUDA_DECLARE(mgb_gpu_lstm, struct mgb_gpu_lstm_args)

@@ -52,10 +52,8 @@ struct mgb_gpu_attention_args {
     float *p, *d, *scores; /* d: what dropout leaves, NULL: nothing is dropped; scores: gradient */
     const void *mask;      /* of the chunk's first row; NULL: all keys are seen */
     int64_t lines, keys, seen, queries, heads; /* seen: of the keys, those any query here sees */
-    int64_t first_query;
-    int64_t first_line,
-        lines_row; /* of the global batch: of the chunk's first row and head; a row's */
-    int64_t all_queries;
+    int64_t first_query, all_queries;
+    int64_t first_line, lines_row; /* the chunk's first of the global batch; of a row of it */
     uint64_t seed, high;
     uint32_t threshold;
     float kept; /* what a kept probability is multiplied by */
