@@ -7,6 +7,7 @@
 #include "tests/support/model.h"
 #include "tests/support/training.h"
 #include <math.h>
+#include <mgb/op.h>
 #include <stdlib.h>
 
 #define STEPS 8
@@ -124,6 +125,74 @@ static void batch_norm_follows_the_host_backend(void **state)
     mgb_graph_free(graph);
 }
 
+static int words_look_up(struct mgb_graph *graph, int positions, int vocabulary, int units)
+{
+    int ids = -1, words = -1;
+    assert_ok(mgb_graph_input(graph, &ids, "ids", SHAPE(1, positions), MGB_I32));
+    int table = model_weight(graph, "embeddings", SHAPE(2, vocabulary, units));
+    assert_ok(mgb_op_embedding(graph, &words, "words", ids, table));
+    return words;
+}
+
+/* A word after each of five, from the state of an lstm. */
+static struct mgb_graph *language_model(void)
+{
+    struct mgb_graph *graph = model_make("language");
+    struct mgb_recurrent cells = mgb_recurrent_init();
+    int label = -1, x = words_look_up(graph, 5, 90, 6);
+    assert_ok(mgb_graph_input(graph, &label, "label", SHAPE(1, 5), MGB_I32));
+    cells.sequences = true;
+    cells.kernel = model_weight(graph, "kernel", SHAPE(2, 6, 20));
+    cells.recurrent = model_weight(graph, "recurrent_kernel", SHAPE(2, 5, 20));
+    cells.bias = model_weight(graph, "bias", SHAPE(1, 20));
+    assert_ok(mgb_op_lstm(graph, &x, "lstm", x, &cells));
+    x = model_dropout(graph, x, 0.25f);
+    model_classify(graph, model_dense(graph, "logits", x, 7, MGB_LINEAR), label);
+    return graph;
+}
+
+/* A block of a transformer over four words. */
+static struct mgb_graph *transformer_model(void)
+{
+    struct mgb_graph *graph = model_make("transformer");
+    const struct mgb_attention options = {.heads = 2, .causal = true, .dropout = 0.25f};
+    int label = model_label(graph, "label"), words = words_look_up(graph, 4, 90, 8), x = -1, y = -1;
+    x = model_layer_norm(graph, "before", words);
+    x = model_dense(graph, "query", x, 8, MGB_LINEAR);
+    assert_ok(mgb_op_attention(graph, &x, "attention", x, words, words, -1, &options));
+    assert_ok(mgb_op_add(graph, &x, "residual", x, words));
+    y = model_dense(graph, "wide", model_layer_norm(graph, "between", x), 12, MGB_LINEAR);
+    assert_ok(mgb_op_gelu(graph, &y, "gelu", y, true));
+    y = model_dense(graph, "narrow", y, 8, MGB_LINEAR);
+    assert_ok(mgb_op_add(graph, &x, "sum", x, y));
+    model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR),
+                   label);
+    return graph;
+}
+
+/* Tables whose rows are mostly unused, so that gradients travel as rows, and dropout inside of attention. */
+static void sequences_follow_the_host_backend(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "gpus=1 global_batch=10",
+        "gpus=2 global_batch=10 strategy=outputs",
+        "gpus=3 global_batch=10 strategy=gradients",
+        "gpus=2 global_batch=10 strategy=gradients sum_at=/gpu:0 update_at=/cpu:0",
+        "gpus=2 global_batch=10 strategy=gradients sum_at=/cpu:0",
+        "gpus=2 global_batch=10 strategy=allreduce",
+    };
+    struct mgb_graph *graphs[] = {language_model(), transformer_model()};
+    machine_set("3", NULL);
+    for (int k = 0; k < 2; k++) {
+        struct training_data data = training_data_make(graphs[k], 30, true, 6);
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+            placement_follows_the_host(graphs[k], &data.source, options[i], machine_cuda());
+        training_data_done(&data);
+        mgb_graph_free(graphs[k]);
+    }
+}
+
 /* NCCL takes no two ranks on a GPU: there the backend's own reducer serves, within a GPU and across. */
 static void logical_devices_follow_the_host_without_nccl(void **state)
 {
@@ -197,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_placement_follows_the_host_backend),
         cmocka_unit_test(batch_norm_follows_the_host_backend),
+        cmocka_unit_test(sequences_follow_the_host_backend),
         cmocka_unit_test(logical_devices_follow_the_host_without_nccl),
         cmocka_unit_test(places_on_gpus_change_no_bit),
         cmocka_unit_test(live_toggles_keep_weights_and_slots),
