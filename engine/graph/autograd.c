@@ -96,6 +96,21 @@ enum mgb_status mgb_gradient_simple(struct mgb_gradient *gradient,
     return mgb_gradient_add(gradient, tensor, outputs[0]);
 }
 
+enum mgb_status mgb_gradient_of_dy(struct mgb_gradient *gradient, const struct mgb_node *node,
+                                   enum mgb_op_kind kind, const union mgb_attributes *a, int dy)
+{
+    struct mgb_gradient_request request = {.kind = kind,
+                                           .of = node->name,
+                                           .suffix = "grad",
+                                           .inputs = {dy},
+                                           .input_count = 1,
+                                           .like = {node->inputs[0]},
+                                           .like_count = 1};
+    if (a)
+        request.a = *a;
+    return mgb_gradient_simple(gradient, &request, node->inputs[0]);
+}
+
 enum mgb_status mgb_gradient_through_activation(struct mgb_gradient *gradient, int *dz,
                                                 const struct mgb_node *node,
                                                 enum mgb_activation activation, int dy)

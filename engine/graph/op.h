@@ -86,6 +86,9 @@ enum mgb_status mgb_gradient_add(struct mgb_gradient *gradient, int tensor, int 
 /* The usual case: one operator, one gradient, of the node's input `input`. */
 enum mgb_status mgb_gradient_simple(struct mgb_gradient *gradient,
                                     const struct mgb_gradient_request *request, int tensor);
+/* The most usual: an operator of `dy` alone with attributes `a` (NULL: none), for the node's first input. */
+enum mgb_status mgb_gradient_of_dy(struct mgb_gradient *gradient, const struct mgb_node *node,
+                                   enum mgb_op_kind kind, const union mgb_attributes *a, int dy);
 /* `dy` taken back through an activation applied to the output `y` of `node`: *dz, `dy` itself when
  * linear. */
 enum mgb_status mgb_gradient_through_activation(struct mgb_gradient *gradient, int *dz,

@@ -30,18 +30,10 @@ enum mgb_status mgb_op_abs(struct mgb_graph *graph, int *out, const char *name, 
 static enum mgb_status affine_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                             int dy)
 {
-    struct mgb_gradient_request request = {.kind = MGB_OP_AFFINE,
-                                           .of = node.name,
-                                           .suffix = "grad",
-                                           .a = node.a,
-                                           .inputs = {dy},
-                                           .input_count = 1,
-                                           .like = {node.inputs[0]},
-                                           .like_count = 1};
     if (node.a.affine.factor == 1)
         return mgb_gradient_add(gradient, node.inputs[0], dy);
-    request.a.affine.shift = 0;
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    node.a.affine.shift = 0;
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_AFFINE, &node.a, dy);
 }
 
 static enum mgb_status abs_differentiate(struct mgb_gradient *gradient, struct mgb_node node,

@@ -16,15 +16,7 @@ enum mgb_status mgb_op_avg_pool2d_padded(struct mgb_graph *graph, int *out, cons
 static enum mgb_status avg_pool2d_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                                 int dy)
 {
-    const struct mgb_gradient_request request = {.kind = MGB_OP_AVG_POOL2D_GRAD,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a = node.a,
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_AVG_POOL2D_GRAD, &node.a, dy);
 }
 
 const struct mgb_op_rules mgb_op_rules_AVG_POOL2D = {

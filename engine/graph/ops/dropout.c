@@ -23,15 +23,7 @@ enum mgb_status mgb_op_dropout(struct mgb_graph *graph, int *out, const char *na
 static enum mgb_status dropout_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                              int dy)
 {
-    const struct mgb_gradient_request request = {.kind = MGB_OP_DROPOUT,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a = node.a,
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_DROPOUT, &node.a, dy);
 }
 
 static double dropout_flops(const struct mgb_graph *graph, const struct mgb_node *node)

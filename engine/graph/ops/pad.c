@@ -59,15 +59,8 @@ static enum mgb_status pad_differentiate(struct mgb_gradient *gradient, struct m
 {
     const struct mgb_shape *x = &mgb_gradient_graph(gradient)->tensors[node.inputs[0]].shape;
     int axis = node.a.pad.axis;
-    const struct mgb_gradient_request request = {.kind = MGB_OP_SLICE,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a.slice = {axis, node.a.pad.before, x->dim[axis]},
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    const union mgb_attributes a = {.slice = {axis, node.a.pad.before, x->dim[axis]}};
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_SLICE, &a, dy);
 }
 
 static enum mgb_status slice_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
@@ -76,15 +69,8 @@ static enum mgb_status slice_differentiate(struct mgb_gradient *gradient, struct
     const struct mgb_shape *x = &mgb_gradient_graph(gradient)->tensors[node.inputs[0]].shape;
     int axis = node.a.slice.axis;
     int64_t before = node.a.slice.begin, after = x->dim[axis] - before - node.a.slice.count;
-    const struct mgb_gradient_request request = {.kind = MGB_OP_PAD,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a.pad = {axis, before, after},
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    const union mgb_attributes a = {.pad = {axis, before, after}};
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_PAD, &a, dy);
 }
 
 static void pad_text(struct mgb_text *text, const struct mgb_node *node)

@@ -44,15 +44,7 @@ enum mgb_status mgb_op_max(struct mgb_graph *graph, int *out, const char *name, 
 static enum mgb_status sum_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                          int dy)
 {
-    const struct mgb_gradient_request request = {.kind = MGB_OP_SPREAD,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .a = node.a,
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_SPREAD, &node.a, dy);
 }
 
 static enum mgb_status max_differentiate(struct mgb_gradient *gradient, struct mgb_node node,

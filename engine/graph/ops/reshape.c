@@ -52,14 +52,7 @@ enum mgb_status mgb_op_flatten(struct mgb_graph *graph, int *out, const char *na
 static enum mgb_status reshape_differentiate(struct mgb_gradient *gradient, struct mgb_node node,
                                              int dy)
 {
-    const struct mgb_gradient_request request = {.kind = MGB_OP_RESHAPE,
-                                                 .of = node.name,
-                                                 .suffix = "grad",
-                                                 .inputs = {dy},
-                                                 .input_count = 1,
-                                                 .like = {node.inputs[0]},
-                                                 .like_count = 1};
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_RESHAPE, NULL, dy);
 }
 
 const struct mgb_op_rules mgb_op_rules_RESHAPE = {.differentiate = reshape_differentiate,

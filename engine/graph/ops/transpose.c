@@ -1,6 +1,8 @@
 /* The axes of an example in another order; the batch stays first. The gradient is the inverse order. */
 #include "engine/graph/op.h"
 
+#include <string.h>
+
 enum mgb_status mgb_op_transpose(struct mgb_graph *graph, int *out, const char *name, int x,
                                  const int *axes, int count)
 {
@@ -32,16 +34,11 @@ static enum mgb_status transpose_differentiate(struct mgb_gradient *gradient, st
                                                int dy)
 {
     int rank = mgb_gradient_graph(gradient)->tensors[node.outputs[0]].shape.rank;
-    struct mgb_gradient_request request = {.kind = MGB_OP_TRANSPOSE,
-                                           .of = node.name,
-                                           .suffix = "grad",
-                                           .inputs = {dy},
-                                           .input_count = 1,
-                                           .like = {node.inputs[0]},
-                                           .like_count = 1};
+    union mgb_attributes a;
+    memset(&a, 0, sizeof a);
     for (int i = 0; i < rank; i++)
-        request.a.transpose.axes[node.a.transpose.axes[i]] = i;
-    return mgb_gradient_simple(gradient, &request, node.inputs[0]);
+        a.transpose.axes[node.a.transpose.axes[i]] = i;
+    return mgb_gradient_of_dy(gradient, &node, MGB_OP_TRANSPOSE, &a, dy);
 }
 
 /* Behind the last axis there are zeros: the axes end where the largest is. */
