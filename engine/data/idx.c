@@ -7,6 +7,7 @@
 #include "engine/data/bind.h"
 #include "engine/data/idx_file.h"
 #include "engine/data/order.h"
+#include "engine/data/stored.h"
 #include <string.h>
 
 struct idx_source {
@@ -19,24 +20,6 @@ struct idx_source {
     } input[];
 };
 
-static void row_convert(const struct idx_input *input, const unsigned char *from, void *to)
-{
-    int64_t count = input->idx.row_count;
-    switch (input->type) {
-    case MGB_F32:
-        for (int64_t i = 0; i < count; i++)
-            ((float *)to)[i] = (float)from[i] / 255.0f;
-        break;
-    case MGB_I32:
-        for (int64_t i = 0; i < count; i++)
-            ((int32_t *)to)[i] = from[i];
-        break;
-    case MGB_U8:
-        memcpy(to, from, (size_t)count);
-        break;
-    }
-}
-
 static enum mgb_status idx_fill(void *context, uint64_t seed, int64_t epoch, int64_t first,
                                 int64_t rows, int index, void *out)
 {
@@ -47,8 +30,8 @@ static enum mgb_status idx_fill(void *context, uint64_t seed, int64_t epoch, int
     mgb_order_begin(&source->order, seed, epoch);
     for (int64_t i = 0; i < rows; i++) {
         int64_t row = mgb_order_at(&source->order, epoch, first + i);
-        row_convert(input, input->idx.values + row * count,
-                    (unsigned char *)out + i * count * mgb_type_size(input->type));
+        mgb_bytes_convert(input->type, input->idx.values + row * count, count,
+                          (unsigned char *)out + i * count * mgb_type_size(input->type));
     }
     mgb_order_end(&source->order);
     return MGB_OK;

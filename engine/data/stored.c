@@ -15,7 +15,7 @@ struct stored_source {
     } input[];
 };
 
-static void bytes_convert(enum mgb_type type, const unsigned char *from, int64_t count, void *to)
+void mgb_bytes_convert(enum mgb_type type, const unsigned char *from, int64_t count, void *to)
 {
     switch (type) {
     case MGB_F32:
@@ -41,7 +41,7 @@ static void row_fill(const struct stored_input *input, int64_t row, unsigned cha
     int64_t size = mgb_type_size(input->type);
     const unsigned char *from = (const unsigned char *)in->values + begin * mgb_type_size(in->held);
     if (in->held == MGB_U8)
-        bytes_convert(input->type, from, count, to);
+        mgb_bytes_convert(input->type, from, count, to);
     else
         memcpy(to, from, (size_t)(count * size));
     if (count < in->count)

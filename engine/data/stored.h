@@ -29,6 +29,9 @@ void mgb_stored_free(struct mgb_stored_input *inputs, int count);
 enum mgb_status mgb_stored_check(const struct mgb_stored_input *inputs,
                                  const struct mgb_graph *graph, const char *what);
 
+/* Bytes of a file as values of an input: f32 / 255, or the number. */
+void mgb_bytes_convert(enum mgb_type type, const unsigned char *from, int64_t count, void *to);
+
 /* The last part of a path, for descriptions. */
 const char *mgb_file_name(const char *path);
 
