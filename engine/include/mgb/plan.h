@@ -23,11 +23,8 @@
 #include <mgb/placement.h>
 
 enum mgb_plan_kind { MGB_PLAN_TRAIN, MGB_PLAN_EVALUATE, MGB_PLAN_MOVE };
-enum mgb_arena_kind {
-    MGB_ARENA_LASTING,
-    MGB_ARENA_STEP,
-    MGB_ARENA_OLD /* move plans: the lasting arena before */
-};
+/* Old: of move plans, the lasting arena before. */
+enum mgb_arena_kind { MGB_ARENA_LASTING, MGB_ARENA_STEP, MGB_ARENA_OLD };
 
 enum mgb_task_kind {
     MGB_TASK_COMPUTE, /* one node of the graph: operands are inputs, outputs (wanted ones), workspace (or none) */
@@ -200,8 +197,7 @@ enum mgb_status mgb_plan_make_move(struct mgb_plan **out, const struct mgb_plan 
 enum mgb_status mgb_plan_admit(const struct mgb_plan *plan, const struct mgb_plan *also,
                                int64_t gpu_memory);
 
-/* How many towers send the gradient of `variable`, a table, as the rows that they touch; *bytes: the most that one of them
- * sends. 0: it travels whole, or not at all. */
+/* Towers that send the gradient of `variable` as the rows it touches; *bytes: the most of one. 0: it travels whole. */
 int mgb_plan_packers(const struct mgb_plan *plan, int variable, int64_t *bytes);
 
 /* Structural check by an independent reading of the flat form: every wait there that is needed, no use before
