@@ -209,6 +209,35 @@ static void rows_of_a_block_each_match_the_host(void **state)
     machine_close(&rig);
 }
 
+static int made_by(const struct mgb_graph *graph, enum mgb_op_kind kind)
+{
+    for (int i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].kind == kind)
+            return graph->nodes[i].outputs[0];
+    fail_msg("no %s", mgb_op_name(kind));
+    return -1;
+}
+
+static void gradient_by_rows_has_the_bits_of_the_whole_table(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = many_words_make();
+    struct reference reference = reference_make(graph, 3);
+    struct rig_values values;
+    const struct rig_play play = {.device = 1, .threads = 1, .plain = true};
+    struct rig rig = machine_open(machine_cuda());
+    reference_fill(&reference, 8);
+    assert_ok(rig_run(&values, &rig, &reference, &play));
+    int whole = made_by(graph, MGB_OP_EMBEDDING_GRAD),
+        rows = made_by(graph, MGB_OP_EMBEDDING_UNPACK);
+    assert_memory_equal(values.value[rows], values.value[whole],
+                        sizeof(float) * (size_t)reference.counts[whole]);
+    rig_values_free(&values);
+    reference_free(&reference);
+    mgb_graph_free(graph);
+    machine_close(&rig);
+}
+
 static struct mgb_graph *tagged_make(void)
 {
     struct mgb_graph *graph = model_make("tagged");
@@ -254,6 +283,7 @@ int main(void)
         cmocka_unit_test(models_match_the_reference_in_any_order_of_threads),
         cmocka_unit_test(attention_in_chunks_matches_the_reference),
         cmocka_unit_test(rows_of_a_block_each_match_the_host),
+        cmocka_unit_test(gradient_by_rows_has_the_bits_of_the_whole_table),
         cmocka_unit_test(number_outside_of_its_table_leaves_the_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
