@@ -7,6 +7,7 @@
 #include "tests/support/model.h"
 #include "tests/support/training.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROWS 20
@@ -110,43 +111,147 @@ static void arena_beyond_a_gpu_is_out_of_memory(void **state)
     machine_check_empty();
 }
 
-/* Open, two steps, close, with the call of that number failing; how many calls there were. */
-static long session_play(const char *fail, enum mgb_status *status)
+struct play {
+    const char *before, *after; /* placements */
+};
+
+/* Open, two steps, a toggle and another step, close, with the call of that number failing; how many calls there were. */
+static long session_play(const struct play *play, const char *fail, enum mgb_status *status)
 {
     struct bench bench;
     struct mgb_run *run = NULL;
     machine_set("2", fail);
-    bench_begin(&bench, "gpus=2 global_batch=10 strategy=allreduce");
+    bench_begin(&bench, play->before);
     *status = training_try_open(&run, &bench.training);
     if (*status == MGB_OK)
         *status = steps_try(run, 2);
+    if (*status == MGB_OK)
+        *status = training_try_set(run, play->after);
+    if (*status == MGB_OK)
+        *status = steps_try(run, 1);
     if (run)
         mgb_run_close(run);
     bench_end(&bench);
     return fake_cuda_calls(NULL);
 }
 
-/* A sample of the calls of a session. What a failing call was to free is left over, and nothing else. */
+static bool status_is_clean(enum mgb_status status)
+{
+    return status == MGB_OK || status == MGB_OOM || status == MGB_DEVICE ||
+           status == MGB_MISSING || status == MGB_INVALID || status == MGB_NO_MEMORY;
+}
+
+/* What the backend calls, but for cudaStreamQuery, of which there are as many as time allows. */
+static const char *const functions[] = {
+    "cudaGetDeviceCount",     "cudaGetDeviceProperties", "cudaDeviceCanAccessPeer",
+    "cudaSetDevice",          "cudaHostAlloc",           "cudaStreamCreateWithFlags",
+    "cudaEventCreate",        "cudaEventRecord",         "cudaEventSynchronize",
+    "cudaEventElapsedTime",   "cudaEventCreateWithFlags", "cudaMalloc",
+    "cublasCreate",           "cublasSetStream",         "cudaDeviceEnablePeerAccess",
+    "cudaMemcpyAsync",        "cudaMemsetAsync",         "cudaStreamSynchronize",
+    "cudaStreamWaitEvent",    "cudaLaunchKernel",        "cudaLaunchHostFunc",
+    "cublasSgemm",            "ncclCommInitAll",         "ncclGroupStart",
+    "ncclAllReduce",          "ncclGroupEnd",            "cudaDeviceDisablePeerAccess",
+    "cudaFree",               "cudaFreeHost",            "cudaEventDestroy",
+    "cudaStreamDestroy",      "cublasDestroy",           "ncclCommDestroy",
+    "cudaStreamQuery",
+};
+#define FUNCTIONS (sizeof functions / sizeof functions[0])
+
+/* Every call of a function with MGB_LONG=1, else the first one and the last but a few. */
+static long call_next(long call, long calls)
+{
+    const char *text = getenv("MGB_LONG");
+    if (text && strcmp(text, "1") == 0)
+        return call + 1;
+    return call < calls * 7 / 8 ? calls * 7 / 8 : calls + 1;
+}
+
+struct tally {
+    int played, reported;
+};
+
+static void failure_play(const struct play *play, const char *function, long call,
+                         struct tally *tally)
+{
+    char fail[64];
+    enum mgb_status status;
+    int before = fake_cuda_live();
+    snprintf(fail, sizeof fail, "%s:%ld", function, call);
+    session_play(play, fail, &status);
+    tally->played++;
+    tally->reported += status != MGB_OK;
+    if (!status_is_clean(status) || (status != MGB_OK && !mgb_message_get()[0]))
+        fail_msg("%s: status %s, message '%s'", fail, mgb_status_name(status), mgb_message_get());
+    if (fake_cuda_live() > before + 1) /* what the failing call was to free */
+        fail_msg("%s: %d left over", fail, fake_cuda_live() - before);
+}
+
+static void failures_play(const struct play *play)
+{
+    enum mgb_status status;
+    int live = fake_cuda_live(); /* of sessions before */
+    long calls[FUNCTIONS], all = session_play(play, NULL, &status), listed = 0;
+    struct tally tally = {0};
+    assert_ok(status);
+    assert_int_equal(fake_cuda_live(), live);
+    for (size_t f = 0; f < FUNCTIONS; f++) {
+        calls[f] = fake_cuda_calls(functions[f]);
+        listed += calls[f];
+    }
+    /* Asking for versions, errors and free memory cannot go wrong in a way that matters. */
+    assert_true(all - listed <= 8);
+    for (size_t f = 0; f + 1 < FUNCTIONS; f++)
+        for (long call = 1; call <= calls[f]; call = call_next(call, calls[f]))
+            failure_play(play, functions[f], call, &tally);
+    printf("%ld calls; %d made to fail, %d of them reported\n", all, tally.played, tally.reported);
+    assert_true(tally.reported > tally.played / 2);
+}
+
 static void any_failing_call_is_reported_and_survived(void **state)
 {
     (void)state;
-    enum mgb_status status;
-    long calls = session_play(NULL, &status);
-    int failed = 0, played = 0;
-    assert_ok(status);
+    const struct play plays[] = {
+        {"gpus=2 global_batch=10 strategy=allreduce", "strategy=gradients sum_at=/gpu:1"},
+        {"gpus=2 global_batch=10 strategy=gradients weights_at=spread sum_at=spread", "gpus=1"},
+    };
+    for (size_t i = 0; i < sizeof plays / sizeof *plays; i++)
+        failures_play(&plays[i]);
+}
+
+static void memory_is_named(const char *fail)
+{
+    struct bench bench;
+    struct mgb_run *run = NULL;
+    machine_set("2", fail);
+    bench_begin(&bench, "gpus=2 global_batch=10 strategy=allreduce");
+    enum mgb_status status = training_try_open(&run, &bench.training);
+    if (status == MGB_OK)
+        status = steps_try(run, 1);
+    assert_status(status, MGB_OOM);
+    assert_message("out of memory on ");
+    if (run)
+        mgb_run_close(run);
+    machine_set("2", NULL);
+    run = training_open(&bench.training); /* the process lives on */
+    training_step(run, 1, NULL);
+    mgb_run_close(run);
+    bench_end(&bench);
     machine_check_empty();
-    for (long call = 1; call < calls; call += call < 20 ? 1 : 17) {
+}
+
+static void lack_of_memory_recovers_wherever_it_shows(void **state)
+{
+    (void)state;
+    for (int call = 1; call <= 6; call++) { /* scratch of queues, then arenas */
         char fail[32];
-        int before = fake_cuda_live();
-        snprintf(fail, sizeof fail, "*:%ld", call);
-        session_play(fail, &status);
-        failed += status != MGB_OK;
-        played++;
-        if (fake_cuda_live() > before + 1)
-            fail_msg("call %ld failed: %d left over", call, fake_cuda_live() - before);
+        snprintf(fail, sizeof fail, "cudaMalloc:%d", call);
+        memory_is_named(fail);
     }
-    printf("%ld calls; %d made to fail, %d of them reported\n", calls, played, failed);
-    assert_true(failed > played / 2);
+    memory_is_named("cublasCreate:2=3");     /* CUBLAS_STATUS_ALLOC_FAILED */
+    memory_is_named("cudaHostAlloc:2=2");    /* cudaErrorMemoryAllocation, pinned */
+    memory_is_named("cudaStreamCreateWithFlags:3=2");
+    memory_is_named("cudaEventCreate:4=2");
 }
 
 int main(void)
@@ -156,6 +261,7 @@ int main(void)
         cmocka_unit_test(wrong_label_on_the_cpu_leaves_the_weights),
         cmocka_unit_test(lost_gpu_allows_closing_only),
         cmocka_unit_test(arena_beyond_a_gpu_is_out_of_memory),
+        cmocka_unit_test(lack_of_memory_recovers_wherever_it_shows),
         cmocka_unit_test(any_failing_call_is_reported_and_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
