@@ -38,13 +38,9 @@ static void identity_add(struct mgb_table *table, const struct mgb_device *devic
 static enum mgb_status devices_print(const struct mgb_topology *topology, const char *backend,
                                      enum mgb_table_format format)
 {
-    const char *const names[] = {"device",
-                                 "kind",
-                                 "backend",
-                                 format == MGB_TABLE_TEXT ? "memory" : "memory_bytes",
-                                 "label",
-                                 "pci",
-                                 "uuid"};
+    const char *const names[] = {
+        "device", "kind", "backend", format == MGB_TABLE_TEXT ? "memory" : "memory_bytes",
+        "label",  "pci",  "uuid"};
     struct mgb_table *table;
     bool gpus = topology->device_count > 1 && topology->devices[1].class == MGB_CLASS_CUDA;
     MGB_TRY(mgb_table_make(&table, gpus ? 7 : 5, names));
@@ -98,8 +94,10 @@ const struct mgb_command mgb_command_devices = {
         "Without a GPU, CPU devices play GPUs: /gpu:0 and on are then of kind cpu. A memory of\n"
         "\"-\" is not limited (--gpu-memory limits it).\n"
         "\n"
-        "--links copies between every two GPUs, with peer access and staged through the host, compares\n"
-        "the bytes that arrive and times both. Runs do the same for the pairs they use: peer access that\n"
+        "--links copies between every two GPUs, with peer access and staged through the host, "
+        "compares\n"
+        "the bytes that arrive and times both. Runs do the same for the pairs they use: peer "
+        "access that\n"
         "damages bytes is never used, a slow one only with --peer-access=true.\n",
     .examples = examples,
     .flags = flags,

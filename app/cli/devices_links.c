@@ -40,7 +40,7 @@ static bool link_shown(const struct mgb_topology *topology, const struct mgb_lin
 enum mgb_status mgb_cli_devices_links(struct mgb_topology *topology, const char *backend,
                                       enum mgb_table_format format)
 {
-    static const char *const names[] = {"from",    "to",     "copies",    "peer_access",
+    static const char *const names[] = {"from",      "to",      "copies",      "peer_access",
                                         "peer_GBps", "peer_us", "staged_GBps", "staged_us"};
     struct mgb_table *table;
     int shown = 0;

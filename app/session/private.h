@@ -44,7 +44,8 @@ struct script_session {
     struct session_worker *worker;
     struct session_sensors *sensors; /* NULL: the devices have none */
     bool unlike_told;                /* of GPUs */
-    int path_count, paths_told[64];  /* pairs of GPUs whose way was tried and told, from << 16 | to */
+    int path_count,
+        paths_told[64]; /* pairs of GPUs whose way was tried and told, from << 16 | to */
     struct mgb_run *run;
     const struct mgb_graph *graph;
     int64_t run_id, segment_id;

@@ -59,8 +59,7 @@ void mgb_session_warn_paths(struct script_session *session)
         for (int k = 0; k < session->path_count; k++)
             told = told || session->paths_told[k] == pair;
         struct path_work work = {session->run, {.from = from, .to = to}};
-        if (told ||
-            mgb_session_worker_call(session->worker, path_try, &work, NULL, NULL) != MGB_OK)
+        if (told || mgb_session_worker_call(session->worker, path_try, &work, NULL, NULL) != MGB_OK)
             continue;
         session->paths_told[session->path_count++] = pair;
         path_warn(session, &work.link);
@@ -89,14 +88,13 @@ static bool unlike_warn(struct script_session *session, int one, int two)
         int order = larger(traits[i].a, traits[i].b);
         if (order == 0)
             continue;
-        mgb_session_warn(session, "unlike",
-                         "%s (%s) and %s (%s) are not alike, %s differs by %.0f %%: the slower one "
-                         "holds the others up",
-                         session_device(session, one), a->label, session_device(session, two),
-                         b->label, traits[i].what,
-                         100 * ((order > 0 ? traits[i].a / traits[i].b
-                                           : traits[i].b / traits[i].a) -
-                                1));
+        mgb_session_warn(
+            session, "unlike",
+            "%s (%s) and %s (%s) are not alike, %s differs by %.0f %%: the slower one "
+            "holds the others up",
+            session_device(session, one), a->label, session_device(session, two), b->label,
+            traits[i].what,
+            100 * ((order > 0 ? traits[i].a / traits[i].b : traits[i].b / traits[i].a) - 1));
         return true;
     }
     return false;

@@ -8,6 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/cuda/cpu.h"
+#include "engine/cuda/fail.h"
 #include "engine/cuda/kernels.h"
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -40,8 +41,8 @@ struct mgb_cuda {
     struct mgb_cuda_device *devices;
     struct mgb_cuda_gpu *gpus;
     struct mgb_cuda_peer *peers; /* peers.h: from * gpu_count + to */
-    int current;              /* CUDA's current physical device; -1: not known */
-    struct mgb_queue *queues; /* a list */
+    int current;                 /* CUDA's current physical device; -1: not known */
+    struct mgb_queue *queues;    /* a list */
     struct mgb_kernel *kernels[256];
     struct mgb_cuda_clique *cliques; /* collective.c */
     struct mgb_cuda_fault *fault;    /* pinned; NULL before the first GPU is open */
@@ -58,10 +59,10 @@ struct mgb_queue {
     cudaStream_t stream;
     cublasHandle_t blas;         /* compute queues of GPUs */
     cudaEvent_t arrived, served; /* collective.c */
-    bool collective;             /* it took part in one of NCCL's: `arrived` is where its newest one begins */
-    int rank;                    /* there */
-    double *scratch;             /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping */
-    const char *last;            /* the newest work, for messages */
+    bool collective;  /* it took part in one of NCCL's: `arrived` is where its newest one begins */
+    int rank;         /* there */
+    double *scratch;  /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping */
+    const char *last; /* the newest work, for messages */
 };
 
 struct mgb_event {
@@ -72,21 +73,6 @@ struct mgb_event {
     uint64_t generation; /* of the GPU's anchor at the record */
     bool recorded;
 };
-
-/* fail.c: MGB_DEVICE with what was called, CUDA's words and the code; MGB_OOM for a lack of memory. NULL-safe in `cuda`; notes
- * sticky errors there. */
-enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const char *call);
-enum mgb_status mgb_cublas_fail(cublasStatus_t status, const char *call);
-enum mgb_status mgb_nccl_fail(struct mgb_cuda *cuda, ncclResult_t result, const char *call);
-/* MGB_OOM naming the current GPU's device and what is left there; bytes 0: not known how many. */
-enum mgb_status mgb_cuda_fail_memory(const struct mgb_cuda *cuda, int64_t bytes, const char *what);
-bool mgb_cuda_lost(void); /* a sticky error befell this process */
-#define MGB_CUDA_TRY(cuda, call)                                                                   \
-    do {                                                                                           \
-        cudaError_t cuda_error_ = (call);                                                          \
-        if (cuda_error_ != cudaSuccess)                                                            \
-            return mgb_cuda_fail((cuda), cuda_error_, #call);                                      \
-    } while (0)
 
 extern const struct mgb_cpu_kernels
     *mgb_cuda_cpu_kernels; /* entry.c: what the program handed over */

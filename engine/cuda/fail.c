@@ -32,8 +32,7 @@ bool mgb_cuda_lost(void)
 static const char *current_name(const struct mgb_cuda *cuda)
 {
     for (int i = 1; cuda && cuda->current >= 0 && i < cuda->device_count; i++)
-        if (cuda->devices[i].gpu >= 0 &&
-            cuda->gpus[cuda->devices[i].gpu].physical == cuda->current)
+        if (cuda->devices[i].gpu >= 0 && cuda->gpus[cuda->devices[i].gpu].physical == cuda->current)
             return cuda->devices[i].name;
     return "a GPU";
 }

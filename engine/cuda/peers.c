@@ -38,7 +38,8 @@ static void pattern_fill(unsigned char *out, int64_t bytes, uint32_t seed)
 {
     uint32_t word = seed * 2654435761u + 1; /* Knuth's multiplicative hash */
     for (int64_t at = 0; at < bytes; at += (int64_t)sizeof word) {
-        word = word * 1664525u + 1013904223u; /* Numerical Recipes' generator: every byte differs from its place */
+        word = word * 1664525u +
+               1013904223u; /* Numerical Recipes' generator: every byte differs from its place */
         memcpy(out + at, &word, sizeof word);
     }
 }
@@ -46,9 +47,9 @@ static void pattern_fill(unsigned char *out, int64_t bytes, uint32_t seed)
 /* Copies that run on the GPU they come to, as queues do. */
 static enum mgb_status copy_push(const struct probe *probe, int64_t bytes)
 {
-    MGB_CUDA_TRY(probe->cuda, cudaMemcpyAsync(probe->target, probe->source, (size_t)bytes,
-                                              cudaMemcpyDefault,
-                                              probe->cuda->gpus[probe->to].service));
+    MGB_CUDA_TRY(probe->cuda,
+                 cudaMemcpyAsync(probe->target, probe->source, (size_t)bytes, cudaMemcpyDefault,
+                                 probe->cuda->gpus[probe->to].service));
     return MGB_OK;
 }
 
@@ -156,9 +157,9 @@ static enum mgb_status ways_measure(const struct probe *probe, struct mgb_cuda_p
         return MGB_OK;
     }
     MGB_TRY(way_measure(probe, &direct, &peer->peer_gbps, &peer->peer_latency_us));
-    peer->verdict = !direct                                              ? MGB_PEER_BAD
+    peer->verdict = !direct                                            ? MGB_PEER_BAD
                     : peer->peer_gbps < SLOW_RATIO * peer->staged_gbps ? MGB_PEER_SLOW
-                                                                         : MGB_PEER_GOOD;
+                                                                       : MGB_PEER_GOOD;
     return MGB_OK;
 }
 
@@ -169,8 +170,9 @@ static enum mgb_status probe_make(struct probe *probe)
     probe->arrived = mgb_alloc(PROBE_BYTES);
     if (!probe->pattern || !probe->arrived)
         return mgb_fail(MGB_NO_MEMORY, "no memory to try peer access");
-    pattern_fill(probe->pattern, PROBE_BYTES,
-                 (uint32_t)(cuda->gpus[probe->from].physical * 64 + cuda->gpus[probe->to].physical));
+    pattern_fill(
+        probe->pattern, PROBE_BYTES,
+        (uint32_t)(cuda->gpus[probe->from].physical * 64 + cuda->gpus[probe->to].physical));
     MGB_TRY(mgb_cuda_use(cuda, probe->from));
     MGB_CUDA_TRY(cuda, cudaMalloc(&probe->source, PROBE_BYTES));
     MGB_CUDA_TRY(cuda, cudaMemcpyAsync(probe->source, probe->pattern, PROBE_BYTES,
@@ -245,8 +247,7 @@ enum mgb_status mgb_cuda_peer_open(struct mgb_cuda *cuda, int from, int to)
     MGB_CUDA_TRY(cuda, cudaDeviceCanAccessPeer(&possible, cuda->gpus[to].physical,
                                                cuda->gpus[from].physical));
     peer->tried = true;
-    if (!possible || cuda->gpus[from].physical >= MOST_GPUS ||
-        cuda->gpus[to].physical >= MOST_GPUS)
+    if (!possible || cuda->gpus[from].physical >= MOST_GPUS || cuda->gpus[to].physical >= MOST_GPUS)
         return MGB_OK;
     pthread_mutex_lock(&enabled.lock);
     enum mgb_status status = peer_try(cuda, peer, from, to);

@@ -145,9 +145,8 @@ enum mgb_status mgb_preview_paths(struct mgb_topology *topology, const char *bac
 enum mgb_status mgb_run_path(struct mgb_run *run, struct mgb_link *link)
 {
     MGB_TRY(mgb_run_usable(run));
-    return run->backend->path
-               ? mgb_run_failed(run, run->backend->path(run->site->context, link))
-               : MGB_OK;
+    return run->backend->path ? mgb_run_failed(run, run->backend->path(run->site->context, link))
+                              : MGB_OK;
 }
 
 static bool links_present(const struct mgb_run *run, const struct mgb_link *links, int count)

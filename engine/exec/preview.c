@@ -3,6 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/exec/logical.h"
 #include "engine/exec/run_state.h"
 #include <limits.h>
 
@@ -59,6 +60,7 @@ static enum mgb_status preview_begin(struct mgb_preview *preview,
                                        preview->remark, sizeof preview->remark));
     if (given)
         preview->backend = given;
+    MGB_TRY(mgb_topology_share(&preview->topology, &preview->asked));
     MGB_TRY(mgb_placement_resolve(&preview->effective, &preview->asked, preview->fresh,
                                   preview->graph, &preview->topology, preview->cores));
     struct mgb_backend_options backend = mgb_effective_options(&preview->effective);

@@ -1,4 +1,5 @@
 /* Opens and closes a run and answers what it consists of. */
+#include "engine/exec/logical.h"
 #include "engine/exec/run_state.h"
 
 #include <sched.h>
@@ -94,6 +95,7 @@ static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_optio
     MGB_TRY(run->backend ? run->backend->probe(&run->topology)
                          : mgb_backend_choose(&run->backend, &run->topology, options->backend,
                                               run->remark, sizeof run->remark));
+    MGB_TRY(mgb_topology_share(&run->topology, &run->asked));
     MGB_TRY(results_make(run));
     MGB_TRY(source_open(run, options->source));
     struct mgb_effective effective;

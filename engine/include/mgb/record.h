@@ -52,7 +52,7 @@ struct mgb_record_device {
     struct mgb_maybe_int cores;        /* CPU cores or multiprocessors */
     struct mgb_maybe_real
         memory_gbps; /* measured by the start-up probe, or from the machine file; 1e9 bytes/s */
-    struct mgb_maybe_real f32_tflops; /* likewise */
+    struct mgb_maybe_real f32_tflops;  /* likewise */
     struct mgb_maybe_int driver_index; /* as the driver numbers GPUs */
     struct mgb_maybe_int clock_mhz;    /* the highest of its compute units */
 };
@@ -65,7 +65,8 @@ struct mgb_record_link {
     struct mgb_maybe_real
         gbps; /* one way, measured by the start-up probe, or from the machine file */
     struct mgb_maybe_int latency_ns;
-    const char *peer_verdict; /* "good", "slow", "bad", "refused"; NULL: peer access was not tried */
+    const char
+        *peer_verdict; /* "good", "slow", "bad", "refused"; NULL: peer access was not tried */
     struct mgb_maybe_real peer_gbps, staged_gbps; /* with it and by way of the host */
     struct mgb_maybe_int peer_latency_ns, staged_latency_ns;
 };

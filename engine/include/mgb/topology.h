@@ -65,7 +65,8 @@ struct mgb_link {
     double gbps;       /* 1e9 bytes a second, one way; 0: not measured */
     double latency_us; /* 0: not measured */
     bool peer;         /* peer access possible */
-    bool direct;       /* peer access is in use; what follows is of pairs of GPUs between which it was tried */
+    bool
+        direct; /* peer access is in use; what follows is of pairs of GPUs between which it was tried */
     enum mgb_peer_verdict verdict;
     double peer_gbps, peer_latency_us;     /* with peer access; 0: not measured */
     double staged_gbps, staged_latency_us; /* by way of the host; 0: not measured */

@@ -137,23 +137,45 @@ static long session_play(const struct play *play, const char *fail, enum mgb_sta
 
 static bool status_is_clean(enum mgb_status status)
 {
-    return status == MGB_OK || status == MGB_OOM || status == MGB_DEVICE ||
-           status == MGB_MISSING || status == MGB_INVALID || status == MGB_NO_MEMORY;
+    return status == MGB_OK || status == MGB_OOM || status == MGB_DEVICE || status == MGB_MISSING ||
+           status == MGB_INVALID || status == MGB_NO_MEMORY;
 }
 
 /* What the backend calls, but for cudaStreamQuery, of which there are as many as time allows. */
 static const char *const functions[] = {
-    "cudaGetDeviceCount",     "cudaGetDeviceProperties", "cudaDeviceCanAccessPeer",
-    "cudaSetDevice",          "cudaHostAlloc",           "cudaStreamCreateWithFlags",
-    "cudaEventCreate",        "cudaEventRecord",         "cudaEventSynchronize",
-    "cudaEventElapsedTime",   "cudaEventCreateWithFlags", "cudaMalloc",
-    "cublasCreate",           "cublasSetStream",         "cudaDeviceEnablePeerAccess",
-    "cudaMemcpyAsync",        "cudaMemsetAsync",         "cudaStreamSynchronize",
-    "cudaStreamWaitEvent",    "cudaLaunchKernel",        "cudaLaunchHostFunc",
-    "cublasSgemm",            "ncclCommInitAll",         "ncclGroupStart",
-    "ncclAllReduce",          "ncclGroupEnd",            "cudaDeviceDisablePeerAccess",
-    "cudaFree",               "cudaFreeHost",            "cudaEventDestroy",
-    "cudaStreamDestroy",      "cublasDestroy",           "ncclCommDestroy",
+    "cudaGetDeviceCount",
+    "cudaGetDeviceProperties",
+    "cudaDeviceCanAccessPeer",
+    "cudaSetDevice",
+    "cudaHostAlloc",
+    "cudaStreamCreateWithFlags",
+    "cudaEventCreate",
+    "cudaEventRecord",
+    "cudaEventSynchronize",
+    "cudaEventElapsedTime",
+    "cudaEventCreateWithFlags",
+    "cudaMalloc",
+    "cublasCreate",
+    "cublasSetStream",
+    "cudaDeviceEnablePeerAccess",
+    "cudaMemcpyAsync",
+    "cudaMemsetAsync",
+    "cudaStreamSynchronize",
+    "cudaStreamWaitEvent",
+    "cudaLaunchKernel",
+    "cudaLaunchHostFunc",
+    "cublasSgemm",
+    "ncclCommInitAll",
+    "ncclGroupStart",
+    "ncclAllReduce",
+    "ncclGroupEnd",
+    "cudaDeviceDisablePeerAccess",
+    "cudaFree",
+    "cudaFreeHost",
+    "cudaEventDestroy",
+    "cudaStreamDestroy",
+    "cublasDestroy",
+    "ncclCommDestroy",
     "cudaStreamQuery",
 };
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
@@ -248,8 +270,8 @@ static void lack_of_memory_recovers_wherever_it_shows(void **state)
         snprintf(fail, sizeof fail, "cudaMalloc:%d", call);
         memory_is_named(fail);
     }
-    memory_is_named("cublasCreate:2=3");     /* CUBLAS_STATUS_ALLOC_FAILED */
-    memory_is_named("cudaHostAlloc:2=2");    /* cudaErrorMemoryAllocation, pinned */
+    memory_is_named("cublasCreate:2=3");  /* CUBLAS_STATUS_ALLOC_FAILED */
+    memory_is_named("cudaHostAlloc:2=2"); /* cudaErrorMemoryAllocation, pinned */
     memory_is_named("cudaStreamCreateWithFlags:3=2");
     memory_is_named("cudaEventCreate:4=2");
 }
