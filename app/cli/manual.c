@@ -31,6 +31,7 @@ static const struct mgb_manual_row environment[] = {
     {"MGBENCH_GNUPLOT_TIMEOUT", "seconds after which gnuplot is ended (default: 60); 0: never"},
     {"MGBENCH_CPU_DEVICES", "how many CPU devices play GPUs where there is none, from 1 to 16"},
     {"MGBENCH_PLUGIN_DIR", "folder in which the CUDA plugin is looked for first"},
+    {"MGBENCH_NVML", "library with the sensors of GPUs (default: libnvidia-ml.so.1)"},
     {"NO_COLOR", "no colour, if it is not empty"},
     {"XDG_DATA_HOME", "folder of mgbench/results.db and mgbench/lua (default: ~/.local/share)"},
     {"XDG_CONFIG_HOME, XDG_STATE_HOME",
