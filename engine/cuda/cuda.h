@@ -86,9 +86,8 @@ enum mgb_status mgb_cuda_open(void **out, const struct mgb_topology *topology,
 void mgb_cuda_close(void *context);
 bool mgb_cuda_can(void *context, enum mgb_capability capability, int device, int other);
 
-/* probe.c */
+/* probe.c, versions.c */
 enum mgb_status mgb_cuda_probe(struct mgb_topology *out);
-/* versions.c */
 void mgb_cuda_versions(char *out, size_t size);
 
 /* clock.c */
