@@ -1,7 +1,6 @@
 /* The CUDA plugin on a real card: the checks that CPU devices pass too, and a small network that must follow the host
- * backend under every strategy that the number of cards allows. Skipped where there is no GPU; `scripts/test --gpu` refuses
- * the skip. What a run on hardware gave is kept in RESULTS.md beside this file. */
-#include "engine/backend/backend.h"
+ * backend under every strategy that the number of cards allows. */
+#include "tests/gpu/card.h"
 #include "tests/support/check.h"
 #include "tests/support/conformance.h"
 #include "tests/support/model.h"
@@ -11,10 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS = 8, SKIPPED = 77 };
-
-static const struct mgb_backend *cuda;
-static int card_count;
+enum { STEPS = 8 };
 
 static const struct {
     int gpus;
@@ -33,7 +29,7 @@ static const struct {
 static void sums_and_updates_are_those_of_the_contract(void **state)
 {
     (void)state;
-    struct rig rig = rig_open(cuda, 0);
+    struct rig rig = rig_open(card.cuda, 0);
     conformance_sums(&rig, 0, 2);
     conformance_sums(&rig, 1, 1);
     conformance_updates(&rig, 1, 1);
@@ -43,9 +39,9 @@ static void sums_and_updates_are_those_of_the_contract(void **state)
 static void events_order_the_card_and_the_host(void **state)
 {
     (void)state;
-    struct rig rig = rig_open(cuda, 0);
+    struct rig rig = rig_open(card.cuda, 0);
     conformance_order(&rig, 1, 0);
-    if (card_count > 1)
+    if (card.count > 1)
         conformance_order(&rig, 1, 2);
     rig_close(&rig);
 }
@@ -53,8 +49,8 @@ static void events_order_the_card_and_the_host(void **state)
 static void all_reduce_gives_all_cards_the_same_sum(void **state)
 {
     (void)state;
-    struct rig rig = rig_open(cuda, 0);
-    for (int n = 1; n <= card_count; n++)
+    struct rig rig = rig_open(card.cuda, 0);
+    for (int n = 1; n <= card.count; n++)
         conformance_allreduce(&rig, n, 3011);
     rig_close(&rig);
 }
@@ -62,7 +58,7 @@ static void all_reduce_gives_all_cards_the_same_sum(void **state)
 static void operators_match_the_reference(void **state)
 {
     (void)state;
-    struct rig rig = rig_open(cuda, 0);
+    struct rig rig = rig_open(card.cuda, 0);
     struct rig_play play = {.device = 1, .threads = 1};
     int checked = 0;
     for (int i = 0; i < conformance_model_count; i++)
@@ -94,34 +90,18 @@ static void training_follows_the_host_backend(void **state)
     struct mgb_graph *graph = model_mlp();
     struct training_data data = training_data_make(graph, 40, false, 3);
     for (size_t p = 0; p < sizeof placements / sizeof placements[0]; p++) {
-        double host[STEPS], card[STEPS];
-        if (placements[p].gpus > card_count)
+        double host[STEPS], cuda[STEPS];
+        if (placements[p].gpus > card.count)
             continue;
         losses_of(host, graph, &data.source, placements[p].options, "host");
-        losses_of(card, graph, &data.source, placements[p].options, "cuda");
+        losses_of(cuda, graph, &data.source, placements[p].options, "cuda");
         for (int i = 0; i < STEPS; i++)
-            if (!(fabs(host[i] - card[i]) <= 1e-4 * fabs(host[i])))
+            if (!(fabs(host[i] - cuda[i]) <= 1e-4 * fabs(host[i])))
                 fail_msg("%s: step %d: loss %.9g on the host, %.9g on the card",
-                         placements[p].options, i, host[i], card[i]);
+                         placements[p].options, i, host[i], cuda[i]);
     }
     training_data_done(&data);
     mgb_graph_free(graph);
-}
-
-/* Finds the plugin and counts cards; 0 with the reason printed when there is none. */
-static int cards_count(void)
-{
-    struct mgb_topology topology;
-    cuda = mgb_backend_find("cuda");
-    if (!cuda || cuda->probe(&topology) != MGB_OK) {
-        printf("no GPU: %s\n", mgb_message_get());
-        return 0;
-    }
-    int count = topology.device_count - 1;
-    for (int i = 0; i < topology.device_count; i++)
-        printf("device %d: %s\n", i, topology.devices[i].label);
-    mgb_topology_done(&topology);
-    return count;
 }
 
 int main(void)
@@ -133,8 +113,8 @@ int main(void)
         cmocka_unit_test(operators_match_the_reference),
         cmocka_unit_test(training_follows_the_host_backend),
     };
-    card_count = cards_count();
-    if (card_count == 0)
-        return SKIPPED;
+    int missing = card_find();
+    if (missing)
+        return missing;
     return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }

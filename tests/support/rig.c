@@ -178,6 +178,16 @@ static enum mgb_status node_describe(struct session *s, int index)
     return MGB_OK;
 }
 
+/* All bits one: no numbers, so that what an operator leaves unwritten or reads too much shows. */
+static void arena_poison(struct session *s)
+{
+    void *poison = malloc((size_t)s->bytes);
+    assert_non_null(poison);
+    memset(poison, 0xff, (size_t)s->bytes);
+    assert_ok(s->rig->backend->write(s->rig->context, s->play->device, s->base, poison, s->bytes));
+    free(poison);
+}
+
 static void inputs_write(struct session *s)
 {
     const struct mgb_graph *graph = s->reference->graph;
@@ -301,6 +311,7 @@ static void session_play(struct session *s, struct rig_values *out)
     struct mgb_step_values values = {.step = s->reference->step, .seed = s->reference->seed};
     s->base = rig_arena(s->rig, s->play->device, s->bytes);
     struct mgb_queue *queue = rig_compute(s->rig, s->play->device, s->play->threads);
+    arena_poison(s);
     inputs_write(s);
     for (int i = 0; i < s->reference->graph->node_count; i++)
         node_launch(s, i, queue, &values);
