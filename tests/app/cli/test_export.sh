@@ -30,7 +30,7 @@ for what in memory traffic tasks; do
 done
 same 'a view' 'segment_id' "$(mgbench export --table phase_share --db r.db | head -n 1 | column 1)"
 same 'Markdown' '| run_id | segment_id | model |' "$(mgbench export --format md --db r.db | head -n 1 | cut -c 1-31)"
-expect 0 "{\"schema\":$(mgbench query 'PRAGMA user_version' --db r.db --csv | tail -n 1),\"program\":\"$(mgbench --version)\",\"rows\":[
+expect 0 "{\"schema\":$(mgbench query 'PRAGMA user_version' --db r.db --csv | tail -n 1 | tr -d '\r'),\"program\":\"$(mgbench --version)\",\"rows\":[
 {\"a\":1,\"b\":0.5,\"c\":2.0,\"d\":null}
 ],\"complete\":true}" '' mgbench export --sql 'select 1 a, 0.5 b, 2.0 c, 9e999 d' --db r.db --json
 expect 0 '{"a":1}' '' mgbench export --sql 'select 1 a' --db r.db --format jsonl
