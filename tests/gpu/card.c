@@ -54,7 +54,7 @@ static int devices_look(const struct mgb_topology *topology)
             status = FAILED;
     }
     if (status != 0)
-        printf("these are not the GPUs that MGB_GPU=%s means\n", card.fake ? "fake" : "1");
+        printf("these are not the GPUs that MGB_GPU=%s means\n", getenv("MGB_GPU"));
     return status;
 }
 
@@ -64,7 +64,8 @@ int card_find(void)
     struct mgb_topology topology;
     setvbuf(stdout, NULL, _IOLBF, 0);
     card.fake = wanted && strcmp(wanted, "fake") == 0;
-    if (!wanted || (!card.fake && strcmp(wanted, "1") != 0))
+    card.brief = card.fake || (wanted && strcmp(wanted, "brief") == 0);
+    if (!wanted || (!card.brief && strcmp(wanted, "1") != 0))
         return skip("MGB_GPU=1 runs this on the GPUs of this machine, MGB_GPU=fake on fake ones");
     if (card.fake && !fake_choose())
         return skip("no CUDA plugin over the fake runtime");
@@ -78,7 +79,7 @@ int card_find(void)
     return status;
 }
 
-int card_count(int real, int fake)
+int card_count(int many, int few)
 {
-    return card.fake ? fake : real;
+    return card.brief ? few : many;
 }

@@ -1,5 +1,5 @@
-/* The GPUs that the tests of this folder run on: real ones with MGB_GPU=1, and with MGB_GPU=fake those of the fake CUDA
- * runtime, where the same programs look at less. Without MGB_GPU they are skipped: nobody's GPU is taken unasked. */
+/* The GPUs that the tests of this folder run on: real ones with MGB_GPU=1, or MGB_GPU=brief for the least of it; with
+ * MGB_GPU=fake those of the fake CUDA runtime. Without it they are skipped: nobody's GPU is taken unasked. */
 #ifndef MGB_TESTS_GPU_CARD_H
 #define MGB_TESTS_GPU_CARD_H
 
@@ -8,7 +8,8 @@
 struct card {
     const struct mgb_backend *cuda;
     int count;     /* GPUs that are visible */
-    bool fake;     /* devices made of threads: small sizes, few draws */
+    bool fake;     /* devices made of threads */
+    bool brief;    /* small sizes, few draws; fake ones always */
     unsigned seed; /* of fresh inputs: MGB_SEED, or drawn anew and printed */
 };
 extern struct card card;
@@ -17,7 +18,7 @@ extern struct card card;
  * MGB_GPU=1 met devices that are none. */
 int card_find(void);
 
-/* `real` of something on a real GPU, `fake` on a fake one. */
-int card_count(int real, int fake);
+/* How many of something: `few` where it must be brief. */
+int card_count(int many, int few);
 
 #endif

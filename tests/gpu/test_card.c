@@ -13,7 +13,7 @@
 enum { STEPS = 8 };
 
 static const struct {
-    int gpus;
+    int gpus; /* that it takes at least */
     const char *options;
 } placements[] = {
     {1, "gpus=1 global_batch=10 strategy=outputs"},
@@ -24,6 +24,9 @@ static const struct {
     {2, "gpus=2 global_batch=10 strategy=gradients cpu_merge=false"},
     {2, "gpus=2 global_batch=10 strategy=allreduce"},
     {2, "gpus=2 global_batch=10 strategy=independent"},
+    {1, "gpus=4 global_batch=10 strategy=outputs logical=true"},
+    {1, "gpus=4 global_batch=10 strategy=gradients logical=true sum_at=/gpu:2"},
+    {1, "gpus=4 global_batch=10 strategy=allreduce logical=true"},
 };
 
 static void sums_and_updates_are_those_of_the_contract(void **state)
