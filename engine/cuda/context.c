@@ -27,11 +27,15 @@ static enum mgb_status gpu_open(struct mgb_cuda *cuda, int index)
     return MGB_OK;
 }
 
+/* CUDA's current device is the thread's, not the context's: what another context made current does not count. */
+static _Thread_local const struct mgb_cuda *current_owner;
+
 static enum mgb_status current_set(struct mgb_cuda *cuda, int physical)
 {
-    if (cuda->current == physical)
+    if (current_owner == cuda && cuda->current == physical)
         return MGB_OK;
     MGB_CUDA_TRY(cuda, cudaSetDevice(physical));
+    current_owner = cuda;
     cuda->current = physical;
     return MGB_OK;
 }
@@ -124,12 +128,12 @@ enum mgb_status mgb_cuda_open(void **out, const struct mgb_topology *topology,
     return MGB_OK;
 }
 
-static void gpu_close(struct mgb_cuda *cuda, struct mgb_cuda_gpu *gpu)
+static void gpu_close(struct mgb_cuda_gpu *gpu)
 {
     if (!gpu->service)
         return;
     cudaSetDevice(gpu->physical);
-    cuda->current = gpu->physical;
+    current_owner = NULL;
     for (int i = 0; i < 2; i++)
         if (gpu->anchors[i].event)
             cudaEventDestroy(gpu->anchors[i].event);
@@ -146,7 +150,7 @@ void mgb_cuda_close(void *context)
     mgb_cuda_kernels_done(cuda);
     mgb_cuda_peers_close(cuda);
     for (int i = 0; i < cuda->gpu_count; i++)
-        gpu_close(cuda, &cuda->gpus[i]);
+        gpu_close(&cuda->gpus[i]);
     if (cuda->fault)
         cudaFreeHost(cuda->fault);
     mgb_release(cuda->gpus);
