@@ -44,21 +44,23 @@ struct order {
     int *clock;  /* of the task at hand */
 };
 
-/* A queue of one device has no instances to tell apart: its latest task will do. */
+/* One queue runs all instances of a task before the next task: of a device's queue the latest task will do. */
 static void need_add(struct order *o, int task, int on, int tower)
 {
     struct mgb_planner *planner = o->planner;
-    int queue = planner->queue_of[on];
-    if (planner->queues.at[queue].class == MGB_ROOT)
+    int queue = planner->queue_of[on], class = planner->tasks.at[on].class;
+    bool one = planner->queues.at[queue].class == MGB_ROOT;
+    if (class == MGB_ROOT || planner->plan->classes[class].tower_count == 1)
         tower = MGB_OWN;
-    if (queue == planner->queue_of[task] && tower == MGB_OWN)
+    if (queue == planner->queue_of[task] && (one || tower == MGB_OWN))
         return;
     for (int i = 0; i < o->needs.count; i++) {
         struct need *need = &o->needs.at[i];
-        if (need->queue == queue && need->tower == tower) {
-            need->task = on > need->task ? on : need->task;
-            return;
-        }
+        if (need->queue != queue || (!one && need->tower != tower))
+            continue;
+        if (on > need->task || (on == need->task && tower == MGB_EACH_TOWER))
+            *need = (struct need){queue, tower, on};
+        return;
     }
     if (!mgb_vector_push(&o->needs, ((struct need){queue, tower, on})))
         planner->failed = true;
@@ -208,7 +210,7 @@ static void clock_join(int *clock, const int *other, int queues)
 static bool need_is_implied(const struct order *o, const struct mgb_task *task,
                             const struct need *need)
 {
-    int class = o->planner->queues.at[need->queue].class;
+    int class = o->planner->tasks.at[need->task].class;
     bool all_of_own = class != MGB_ROOT && class == task->class && need->tower == MGB_EACH_TOWER;
     return !all_of_own && o->clock[need->queue] >= need->task;
 }

@@ -31,12 +31,14 @@ int mgb_plan_access(const struct mgb_task *task, int index, int slot_count)
     return 0;
 }
 
-/* Classes of one tower share their device's queues with the root. */
+/* Classes of one tower share their device's queues with the root, and what a class computes on a device that is not its
+ * towers' own is on that device's queue. */
 static struct mgb_lane lane_of(const struct mgb_planner *planner, const struct mgb_task *task)
 {
     struct mgb_lane lane = {
         .class = task->class, .device = task->device, .from = task->from, .kind = task->queue};
-    if (task->class != MGB_ROOT && planner->plan->classes[task->class].tower_count > 1)
+    bool alone = task->class == MGB_ROOT || planner->plan->classes[task->class].tower_count == 1;
+    if (!alone && (lane.device == MGB_SELF || lane.kind == MGB_QUEUE_COPY))
         return lane;
     if (lane.device == MGB_SELF)
         lane.device = planner->stages[task->class].device;
