@@ -1,13 +1,13 @@
 /* The whole engine on fake GPUs: planner and executor play on the CUDA backend as on the host's, under every strategy and
  * with work at every place, and live toggles keep what was learned. */
 #include "tests/engine/cuda/machine.h"
+#include "tests/engine/cuda/models.h"
 
 #include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
 #include "tests/support/model.h"
 #include "tests/support/training.h"
 #include <math.h>
-#include <mgb/op.h>
 #include <stdlib.h>
 
 #define STEPS 8
@@ -88,21 +88,6 @@ static void every_placement_follows_the_host_backend(void **state)
     mgb_graph_free(graph);
 }
 
-/* Convolution, pooling, dropout, and batch norm of an image and of a dense layer. */
-static struct mgb_graph *image_model(void)
-{
-    struct mgb_graph *graph = model_make("image");
-    struct mgb_window window = model_window(3, 1, MGB_SAME);
-    int x = model_input(graph, "image", SHAPE(3, 6, 5, 3)), label = model_label(graph, "label");
-    x = model_conv2d(graph, "conv", x, 8, &window, MGB_LINEAR);
-    x = model_batch_norm(graph, "channels", x, MGB_RELU);
-    x = model_dropout(graph, model_max_pool2d(graph, x, 2), 0.25f);
-    x = model_dense(graph, "dense", model_flatten(graph, x), 7, MGB_LINEAR);
-    x = model_batch_norm(graph, "units", x, MGB_LINEAR);
-    model_classify(graph, model_dense(graph, "logits", x, 3, MGB_LINEAR), label);
-    return graph;
-}
-
 /* Statistics of the batch, one tower's or all towers', merged on a GPU or on the CPU, and the moving ones. */
 static void batch_norm_follows_the_host_backend(void **state)
 {
@@ -116,58 +101,13 @@ static void batch_norm_follows_the_host_backend(void **state)
         "gpus=4 global_batch=10 strategy=allreduce bn=sync",
         "gpus=2 global_batch=10 strategy=independent",
     };
-    struct mgb_graph *graph = image_model();
+    struct mgb_graph *graph = machine_image_model();
     struct training_data data = training_data_make(graph, 30, true, 5);
     machine_set("4", NULL);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         placement_follows_the_host(graph, &data.source, options[i], machine_cuda());
     training_data_done(&data);
     mgb_graph_free(graph);
-}
-
-static int words_look_up(struct mgb_graph *graph, int positions, int vocabulary, int units)
-{
-    int ids = -1, words = -1;
-    assert_ok(mgb_graph_input(graph, &ids, "ids", SHAPE(1, positions), MGB_I32));
-    int table = model_weight(graph, "embeddings", SHAPE(2, vocabulary, units));
-    assert_ok(mgb_op_embedding(graph, &words, "words", ids, table));
-    return words;
-}
-
-/* A word after each of five, from the state of an lstm. */
-static struct mgb_graph *language_model(void)
-{
-    struct mgb_graph *graph = model_make("language");
-    struct mgb_recurrent cells = mgb_recurrent_init();
-    int label = -1, x = words_look_up(graph, 5, 90, 6);
-    assert_ok(mgb_graph_input(graph, &label, "label", SHAPE(1, 5), MGB_I32));
-    cells.sequences = true;
-    cells.kernel = model_weight(graph, "kernel", SHAPE(2, 6, 20));
-    cells.recurrent = model_weight(graph, "recurrent_kernel", SHAPE(2, 5, 20));
-    cells.bias = model_weight(graph, "bias", SHAPE(1, 20));
-    assert_ok(mgb_op_lstm(graph, &x, "lstm", x, &cells));
-    x = model_dropout(graph, x, 0.25f);
-    model_classify(graph, model_dense(graph, "logits", x, 7, MGB_LINEAR), label);
-    return graph;
-}
-
-/* A block of a transformer over four words. */
-static struct mgb_graph *transformer_model(void)
-{
-    struct mgb_graph *graph = model_make("transformer");
-    const struct mgb_attention options = {.heads = 2, .causal = true, .dropout = 0.25f};
-    int label = model_label(graph, "label"), words = words_look_up(graph, 4, 90, 8), x = -1, y = -1;
-    x = model_layer_norm(graph, "before", words);
-    x = model_dense(graph, "query", x, 8, MGB_LINEAR);
-    assert_ok(mgb_op_attention(graph, &x, "attention", x, words, words, -1, &options));
-    assert_ok(mgb_op_add(graph, &x, "residual", x, words));
-    y = model_dense(graph, "wide", model_layer_norm(graph, "between", x), 12, MGB_LINEAR);
-    assert_ok(mgb_op_gelu(graph, &y, "gelu", y, true));
-    y = model_dense(graph, "narrow", y, 8, MGB_LINEAR);
-    assert_ok(mgb_op_add(graph, &x, "sum", x, y));
-    model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR),
-                   label);
-    return graph;
 }
 
 /* Tables whose rows are mostly unused, so that gradients travel as rows, and dropout inside of attention. */
@@ -182,7 +122,7 @@ static void sequences_follow_the_host_backend(void **state)
         "gpus=2 global_batch=10 strategy=gradients sum_at=/cpu:0",
         "gpus=2 global_batch=10 strategy=allreduce",
     };
-    struct mgb_graph *graphs[] = {language_model(), transformer_model()};
+    struct mgb_graph *graphs[] = {machine_language_model(), machine_transformer_model()};
     machine_set("3", NULL);
     for (int k = 0; k < 2; k++) {
         struct training_data data = training_data_make(graphs[k], 30, true, 6);
