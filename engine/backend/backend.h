@@ -30,13 +30,15 @@ enum mgb_capability {
     MGB_CAN_ALLREDUCE,   /* has the allreduce slot for these devices */
     MGB_CAN_PEER_COPY,   /* copies between the two devices without staging */
     MGB_CAN_PROTECT,     /* has the protect slot */
-    MGB_CAN_LIMIT_MEMORY /* gpu_memory is enforced */
+    MGB_CAN_LIMIT_MEMORY, /* gpu_memory is enforced */
+    MGB_CAN_REPLAY        /* has the slots under "replay" */
 };
 
 /* A prepared operator: primitives made, cached in the backend until close, shared between plans. */
 struct mgb_kernel;
 struct mgb_queue;
 struct mgb_event;
+struct mgb_replay;
 
 struct mgb_kernel_request {
     int device;
@@ -149,6 +151,8 @@ struct mgb_backend {
     /* When the newest record happened, on the session clock (ns, mgb_clock_ns); after drain only.
      * `uncertainty_ns` may be NULL. */
     enum mgb_status (*event_time)(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns);
+    /* Optional: record, where only waits will ask for the event; outside of replays it has a time all the same. */
+    enum mgb_status (*mark)(struct mgb_queue *queue, struct mgb_event *event);
     /* Waits until everything enqueued is done or a queue has failed; MGB_TIMEOUT after `timeout_ns` (0: none), naming
      * device and work that did not end. */
     enum mgb_status (*drain)(void *context, int64_t timeout_ns);
@@ -188,6 +192,18 @@ struct mgb_backend {
     enum mgb_status (*allreduce_wire)(struct mgb_queue *const *queues, void *const *buffers,
                                       int count_of_queues, int64_t count,
                                       enum mgb_allreduce algorithm, enum mgb_wire_type type);
+
+    /* --- replay (MGB_CAN_REPLAY) ------------------------------------------------------------------------- */
+    /* From here to capture_end or capture_drop what is enqueued is kept and not run: records, waits and work on `queues`
+     * (borrowed until then), no other. Only while idle, and of work that ran before. Pointers handed in live until the
+     * replay is freed; step values and CPU operands behind them may change between replays. A failure of this call drops
+     * the capture; of others it is the caller's to drop. */
+    enum mgb_status (*capture_begin)(void *context, struct mgb_queue *const *queues, int count);
+    enum mgb_status (*capture_end)(void *context, struct mgb_replay **out);
+    void (*capture_drop)(void *context); /* queues serve as before */
+    /* Enqueues all that was kept, as if by the calls once more; a drain is between any two. */
+    enum mgb_status (*replay)(struct mgb_replay *replay);
+    void (*replay_free)(struct mgb_replay *replay); /* only while idle, before its queues and events; NULL allowed */
 };
 
 /* The registry: the only place that knows which backends there are. */

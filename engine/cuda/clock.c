@@ -1,6 +1,6 @@
 /* Events and their times. CUDA tells only the time between two events of a GPU, as a float of milliseconds; so each GPU
  * has an anchor, an event whose time on the session clock was measured, never much older than what is measured by it. */
-#include "engine/cuda/queue.h"
+#include "engine/cuda/replay.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -62,6 +62,8 @@ void mgb_cuda_event_free(struct mgb_event *event)
 {
     if (event && event->handle)
         cudaEventDestroy(event->handle);
+    if (event && event->knot)
+        cudaEventDestroy(event->knot);
     mgb_release(event);
 }
 
@@ -70,6 +72,9 @@ static enum mgb_status event_bind(struct mgb_event *event, const struct mgb_queu
 {
     if (event->handle && event->gpu == queue->gpu)
         return MGB_OK;
+    if (event->knot)
+        MGB_CUDA_TRY(event->cuda, cudaEventDestroy(event->knot));
+    event->knot = NULL;
     if (event->handle)
         MGB_CUDA_TRY(event->cuda, cudaEventDestroy(event->handle));
     event->handle = NULL;
@@ -79,20 +84,67 @@ static enum mgb_status event_bind(struct mgb_event *event, const struct mgb_queu
     return MGB_OK;
 }
 
-enum mgb_status mgb_cuda_record(struct mgb_queue *queue, struct mgb_event *event)
+/* Within a capture: an event of its own, since one whose record was captured has no time. */
+static enum mgb_status knot_record(struct mgb_queue *queue, struct mgb_event *event)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    if (!event->knot)
+        MGB_CUDA_TRY(cuda, cudaEventCreateWithFlags(&event->knot, cudaEventDisableTiming));
+    MGB_CUDA_TRY(cuda, cudaEventRecord(event->knot, queue->stream));
+    event->capture = cuda->capture->number;
+    return MGB_OK;
+}
+
+static enum mgb_status event_capture(struct mgb_queue *queue, struct mgb_event *event, bool timed)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    MGB_TRY(knot_record(queue, event));
+    if (!timed)
+        return MGB_OK;
+    MGB_CUDA_TRY(cuda,
+                 cudaEventRecordWithFlags(event->handle, queue->stream, cudaEventRecordExternal));
+    return mgb_cuda_replay_add_event(cuda->capture, event);
+}
+
+static enum mgb_status event_record(struct mgb_queue *queue, struct mgb_event *event, bool timed)
 {
     struct mgb_cuda *cuda = queue->cuda;
     MGB_TRY(mgb_cuda_begin(queue, queue->last));
     MGB_TRY(event_bind(event, queue));
+    if (cuda->capture)
+        return event_capture(queue, event, timed);
     MGB_CUDA_TRY(cuda, cudaEventRecord(event->handle, queue->stream));
     event->generation = cuda->gpus[queue->gpu].generation;
     event->recorded = true;
     return MGB_OK;
 }
 
+enum mgb_status mgb_cuda_record(struct mgb_queue *queue, struct mgb_event *event)
+{
+    return event_record(queue, event, true);
+}
+
+enum mgb_status mgb_cuda_mark(struct mgb_queue *queue, struct mgb_event *event)
+{
+    return event_record(queue, event, false);
+}
+
+/* What was recorded before a capture began has happened long before its first launch. */
+static enum mgb_status knot_wait(struct mgb_queue *queue, struct mgb_event *event)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    if (event->capture != cuda->capture->number)
+        return MGB_OK;
+    MGB_TRY(mgb_cuda_begin(queue, queue->last));
+    MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(queue->stream, event->knot, 0));
+    return MGB_OK;
+}
+
 enum mgb_status mgb_cuda_wait(struct mgb_queue *queue, struct mgb_event *event)
 {
     struct mgb_cuda *cuda = queue->cuda;
+    if (cuda->capture)
+        return knot_wait(queue, event);
     if (!event->recorded)
         return MGB_OK;
     MGB_TRY(mgb_cuda_begin(queue, queue->last));

@@ -104,6 +104,10 @@ static enum mgb_status nccl_reduce(const struct mgb_cuda_clique *clique,
                                    struct mgb_queue *const *queues, void *const *buffers,
                                    int64_t count, ncclDataType_t type)
 {
+    if (queues[0]->cuda->capture)
+        return mgb_fail(MGB_UNSUPPORTED,
+                        "an all-reduce of NCCL over %d GPUs of one process cannot be captured",
+                        clique->count);
     for (int i = 0; i < clique->count; i++) {
         queues[i]->rank = i;
         MGB_TRY(mgb_cuda_begin(queues[i], "all-reduce"));

@@ -178,6 +178,7 @@ bool mgb_cuda_can(void *context, enum mgb_capability capability, int device, int
                possible;
     case MGB_CAN_PROTECT:
         return false;
+    case MGB_CAN_REPLAY:
     case MGB_CAN_LIMIT_MEMORY:
         return true;
     }

@@ -99,6 +99,7 @@ void mgb_cuda_job_run(void *context)
 
 enum mgb_status mgb_cuda_cpu_start(struct mgb_cuda_cpu *cpu)
 {
+    cpu->jobs = &cpu->step_jobs;
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_cond_init(&cpu->changed, NULL);
     if (mgb_thread_start(&cpu->thread, "cpu:0", cpu_main, cpu) != 0) {
@@ -124,36 +125,42 @@ void mgb_cuda_cpu_stop(struct mgb_cuda_cpu *cpu)
         pthread_mutex_destroy(&cpu->lock);
         cpu->started = false;
     }
-    while (cpu->blocks) {
-        struct mgb_cuda_job_block *next = cpu->blocks->next;
-        mgb_release(cpu->blocks);
-        cpu->blocks = next;
-    }
-    cpu->filling = NULL;
+    mgb_cuda_jobs_done(&cpu->step_jobs);
 }
 
-static bool block_next(struct mgb_cuda_cpu *cpu)
+void mgb_cuda_jobs_done(struct mgb_cuda_jobs *jobs)
 {
-    struct mgb_cuda_job_block *next = cpu->filling ? cpu->filling->next : cpu->blocks;
+    while (jobs->blocks) {
+        struct mgb_cuda_job_block *next = jobs->blocks->next;
+        mgb_release(jobs->blocks);
+        jobs->blocks = next;
+    }
+    *jobs = (struct mgb_cuda_jobs){0};
+}
+
+static bool block_next(struct mgb_cuda_jobs *jobs)
+{
+    struct mgb_cuda_job_block *next = jobs->filling ? jobs->filling->next : jobs->blocks;
     if (!next) {
         next = mgb_alloc(sizeof *next);
         if (!next)
             return false;
-        if (cpu->filling)
-            cpu->filling->next = next;
+        if (jobs->filling)
+            jobs->filling->next = next;
         else
-            cpu->blocks = next;
+            jobs->blocks = next;
     }
-    cpu->filling = next;
-    cpu->filled = 0;
+    jobs->filling = next;
+    jobs->filled = 0;
     return true;
 }
 
 struct mgb_cuda_job *mgb_cuda_job_make(struct mgb_cuda_cpu *cpu)
 {
-    if ((!cpu->filling || cpu->filled == MGB_CUDA_JOB_BLOCK) && !block_next(cpu))
+    struct mgb_cuda_jobs *jobs = cpu->jobs;
+    if ((!jobs->filling || jobs->filled == MGB_CUDA_JOB_BLOCK) && !block_next(jobs))
         return NULL;
-    struct mgb_cuda_job *job = &cpu->filling->jobs[cpu->filled++];
+    struct mgb_cuda_job *job = &jobs->filling->jobs[jobs->filled++];
     memset(job, 0, sizeof *job);
     job->cpu = cpu;
     return job;
@@ -161,8 +168,8 @@ struct mgb_cuda_job *mgb_cuda_job_make(struct mgb_cuda_cpu *cpu)
 
 void mgb_cuda_cpu_reset(struct mgb_cuda_cpu *cpu)
 {
-    cpu->filling = NULL;
-    cpu->filled = 0;
+    cpu->step_jobs.filling = NULL;
+    cpu->step_jobs.filled = 0;
 }
 
 enum mgb_status mgb_cuda_cpu_failure(struct mgb_cuda_cpu *cpu)

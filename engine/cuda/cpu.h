@@ -1,7 +1,8 @@
 /* Work of /cpu:0: CPU kernels that a stream runs in order with everything else. A host function in the stream hands a job
  * to the CPU's own thread (whose team of threads is the device's) and waits for it; neither makes a CUDA call.
  *
- * Jobs come from blocks that live until close and are used anew after each drain, so that a step allocates nothing. */
+ * Jobs come from blocks that live until close and are used anew after each drain, so that a step allocates nothing; those of
+ * a step that is kept to be replayed live as long as it does. */
 #ifndef MGB_CUDA_CPU_H
 #define MGB_CUDA_CPU_H
 
@@ -66,13 +67,18 @@ struct mgb_cuda_job_block {
     struct mgb_cuda_job jobs[MGB_CUDA_JOB_BLOCK];
 };
 
+struct mgb_cuda_jobs { /* zeros: none */
+    struct mgb_cuda_job_block *blocks, *filling;
+    int filled; /* jobs of `filling` in use */
+};
+
 struct mgb_cuda_fault;
 
 struct mgb_cuda_cpu {
     const struct mgb_cpu_kernels *kernels;
     struct mgb_cuda_fault *fault; /* pinned, the context's */
-    struct mgb_cuda_job_block *blocks, *filling;
-    int filled; /* jobs of `filling` in use */
+    struct mgb_cuda_jobs step_jobs;
+    struct mgb_cuda_jobs *jobs; /* that a new job is one of: the step's, or those of a step that is kept */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of what follows */
@@ -86,10 +92,11 @@ struct mgb_cuda_cpu {
 
 enum mgb_status mgb_cuda_cpu_start(struct mgb_cuda_cpu *cpu);
 void mgb_cuda_cpu_stop(struct mgb_cuda_cpu *cpu);
-/* A job to fill in; NULL when the heap is exhausted. Borrowed until the next mgb_cuda_cpu_reset. */
+/* A job of `jobs` to fill in; NULL when the heap is exhausted. Borrowed until they are reset or done. */
 struct mgb_cuda_job *mgb_cuda_job_make(struct mgb_cuda_cpu *cpu);
-/* All jobs are done: their memory may be used anew. */
+/* All jobs of the step are done: their memory may be used anew. */
 void mgb_cuda_cpu_reset(struct mgb_cuda_cpu *cpu);
+void mgb_cuda_jobs_done(struct mgb_cuda_jobs *jobs);
 /* The first failure since the last call, left as this thread's message, and clears it. */
 enum mgb_status mgb_cuda_cpu_failure(struct mgb_cuda_cpu *cpu);
 /* What the stream calls, with a job. */

@@ -47,7 +47,9 @@ struct mgb_cuda {
     struct mgb_cuda_clique *cliques; /* collective.c */
     struct mgb_cuda_fault *fault;    /* pinned; NULL before the first GPU is open */
     struct mgb_cuda_cpu cpu;
-    bool sticky; /* only closing is allowed */
+    struct mgb_replay *capture; /* replay.h: not NULL while a step is kept instead of played */
+    uint64_t captures;          /* so far */
+    bool sticky;                /* only closing is allowed */
 };
 
 struct mgb_queue {
@@ -61,7 +63,7 @@ struct mgb_queue {
     cudaEvent_t arrived, served; /* collective.c */
     bool collective;  /* it took part in one of NCCL's: `arrived` is where its newest one begins */
     int rank;         /* there */
-    double *scratch;  /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping */
+    double *scratch;  /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
     const char *last; /* the newest work, for messages */
 };
 
@@ -69,6 +71,8 @@ struct mgb_event {
     struct mgb_cuda *cuda;
     int device;
     cudaEvent_t handle; /* made at the first record, on the GPU of that queue */
+    cudaEvent_t knot;   /* the same inside of a capture, where waits look for it */
+    uint64_t capture;   /* the one that the knot is of */
     int gpu;
     uint64_t generation; /* of the GPU's anchor at the record */
     bool recorded;
@@ -97,6 +101,7 @@ enum mgb_status mgb_cuda_anchors_renew(struct mgb_cuda *cuda);
 enum mgb_status mgb_cuda_event_make(void *context, struct mgb_event **out, int device);
 void mgb_cuda_event_free(struct mgb_event *event);
 enum mgb_status mgb_cuda_record(struct mgb_queue *queue, struct mgb_event *event);
+enum mgb_status mgb_cuda_mark(struct mgb_queue *queue, struct mgb_event *event);
 enum mgb_status mgb_cuda_wait(struct mgb_queue *queue, struct mgb_event *event);
 enum mgb_status mgb_cuda_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns);
 

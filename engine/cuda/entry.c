@@ -3,6 +3,7 @@
 #include "engine/cuda/nvml.h"
 #include "engine/cuda/peers.h"
 #include "engine/cuda/queue.h"
+#include "engine/cuda/replay.h"
 
 const struct mgb_cpu_kernels *mgb_cuda_cpu_kernels;
 
@@ -29,6 +30,12 @@ static const struct mgb_backend cuda_backend = {
     .record = mgb_cuda_record,
     .wait = mgb_cuda_wait,
     .event_time = mgb_cuda_event_time,
+    .mark = mgb_cuda_mark,
+    .capture_begin = mgb_cuda_capture_begin,
+    .capture_end = mgb_cuda_capture_end,
+    .capture_drop = mgb_cuda_capture_drop,
+    .replay = mgb_cuda_replay,
+    .replay_free = mgb_cuda_replay_free,
     .drain = mgb_cuda_drain,
     .launch = mgb_cuda_launch,
     .copy = mgb_cuda_copy,

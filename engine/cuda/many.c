@@ -3,7 +3,7 @@
 #include "engine/cuda/many.h"
 
 #include "engine/cuda/queue.h"
-#include <math.h>
+#include "engine/cuda/replay.h"
 
 _Static_assert(sizeof(struct mgb_gpu_update_args) <= 4096, "CUDA takes no longer argument");
 _Static_assert(sizeof(struct mgb_gpu_norm_args) <= 4096, "CUDA takes no longer argument");
@@ -33,24 +33,13 @@ static const void *update_kernel(const struct mgb_update *update)
     return NULL;
 }
 
-/* The learning rate with adam's bias correction, in double as on CPU devices. */
-static float update_rate(const struct mgb_update *update)
-{
-    const struct mgb_optimizer *o = update->optimizer;
-    double t = (double)(update->values->updates + 1);
-    if (o->kind != MGB_ADAM)
-        return update->values->lr;
-    double correction = sqrt(1.0 - pow((double)o->beta2, t)) / (1.0 - pow((double)o->beta1, t));
-    return (float)((double)update->values->lr * correction);
-}
-
 static struct mgb_gpu_update_args update_args(const struct mgb_queue *queue,
                                               const struct mgb_update *update)
 {
     const struct mgb_optimizer *o = update->optimizer;
     return (struct mgb_gpu_update_args){.clip = update->clip,
                                         .fault = queue->cuda->fault,
-                                        .lr = update_rate(update),
+                                        .lr = mgb_cuda_rate(o, update->values),
                                         .momentum =
                                             update->momentum ? *update->momentum : o->momentum,
                                         .rho = o->rho,
@@ -64,6 +53,8 @@ enum mgb_status mgb_cuda_many_update(struct mgb_queue *queue, const struct mgb_u
 {
     struct mgb_gpu_update_args args = update_args(queue, update);
     int64_t pieces = 0;
+    if (!update->momentum)
+        MGB_TRY(mgb_cuda_values_later(&args.later, queue, update->values, update->optimizer));
     for (int k = 0; k < update->item_count; k++) {
         const struct mgb_update_item *item = &update->items[k];
         pieces += pieces_of(item->count, MGB_GPU_UPDATE_PIECE);

@@ -4,6 +4,7 @@
 #define MGB_CUDA_MANY_H
 
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/values.h"
 
 #define MGB_GPU_UPDATES 90 /* tensors a launch */
 #define MGB_GPU_UPDATE_PIECE 2048
@@ -23,6 +24,7 @@ struct mgb_gpu_update_args { /* a block of 256 threads a piece */
     int items;
     const float *clip; /* NULL: none */
     const struct mgb_cuda_fault *fault;
+    const struct mgb_gpu_values *later; /* not NULL: the rate is there */
     float lr, momentum, rho, beta1, beta2, epsilon;
     int nesterov;
 };

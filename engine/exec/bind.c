@@ -125,6 +125,7 @@ static enum mgb_status program_bind(struct mgb_program *program, bool traced)
     MGB_TRY(events_make(program, traced));
     if (program->generation == program->site->generation)
         return MGB_OK;
+    mgb_program_drop_replays(program);
     mgb_program_place_operands(program);
     meets_place(program);
     MGB_TRY(mgb_program_add_readings(program));
@@ -144,6 +145,8 @@ enum mgb_status mgb_program_bind(struct mgb_program *program, bool traced)
 
 void mgb_program_unbind(struct mgb_program *program)
 {
+    mgb_program_drop_replays(program);
+    program->plays = 0;
     for (int i = 0; i < program->count && program->commands; i++) {
         struct mgb_command *command = &program->commands[i];
         if (command->begin)

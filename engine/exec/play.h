@@ -13,6 +13,11 @@ struct mgb_play {
 };
 /* Enqueues the whole program and waits for its end. */
 enum mgb_status mgb_program_play(struct mgb_program *program, const struct mgb_play *play);
+/* Whether such a play is one that the backend keeps and replays; and that, which leaves *enqueued false and `replay` NO
+ * where it cannot and need not be kept. */
+bool mgb_program_replays(const struct mgb_program *program, const struct mgb_play *play);
+enum mgb_status mgb_program_replay(struct mgb_program *program, const struct mgb_play *play,
+                                   bool *enqueued);
 /* The same task by task, with a wait after each and every arena that the task does not name inaccessible. `before` is
  * called ahead of each command with all arenas open (may be NULL). */
 enum mgb_status mgb_program_play_guarded(

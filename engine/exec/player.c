@@ -3,6 +3,7 @@
 #include "engine/exec/play.h"
 
 #include "engine/base/text.h"
+#include <limits.h>
 
 static enum mgb_status waits_enqueue(const struct mgb_program *program,
                                      const struct mgb_command *command)
@@ -26,9 +27,14 @@ static enum mgb_status begin_record(const struct mgb_program *program,
 static enum mgb_status end_record(const struct mgb_program *program,
                                   const struct mgb_command *command, bool trace)
 {
-    if (!command->ends && !command->awaited && !trace)
+    const struct mgb_backend *backend = program->site->backend;
+    struct mgb_queue *queue = program->queues[command->queue].queue;
+    if (command->ends || trace)
+        return backend->record(queue, command->end);
+    if (!command->awaited)
         return MGB_OK;
-    return program->site->backend->record(program->queues[command->queue].queue, command->end);
+    return backend->mark ? backend->mark(queue, command->end)
+                         : backend->record(queue, command->end);
 }
 
 static enum mgb_status work_enqueue(struct mgb_program *program, const struct mgb_command *command,
@@ -130,13 +136,17 @@ static enum mgb_status drain_after(struct mgb_program *program, enum mgb_status 
 enum mgb_status mgb_program_play(struct mgb_program *program, const struct mgb_play *play)
 {
     const struct mgb_site *site = program->site;
+    enum mgb_status status = MGB_OK;
+    bool enqueued = false;
     program->values = play->values;
     program->hold = play->hold;
-    for (int i = 0; i < program->count; i++) {
-        enum mgb_status status = mgb_command_enqueue(program, &program->commands[i], play);
-        if (status != MGB_OK)
-            return drain_after(program, status, play->timeout_ns);
-    }
+    if (mgb_program_replays(program, play))
+        status = mgb_program_replay(program, play, &enqueued);
+    for (int i = 0; i < program->count && status == MGB_OK && !enqueued; i++)
+        status = mgb_command_enqueue(program, &program->commands[i], play);
+    if (status != MGB_OK)
+        return drain_after(program, status, play->timeout_ns);
+    program->plays += program->plays < INT_MAX;
     return site->backend->drain(site->context, play->timeout_ns);
 }
 

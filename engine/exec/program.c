@@ -69,7 +69,9 @@ static enum mgb_status queues_add(struct mgb_program *program)
         struct mgb_queue_request request = queue_of(plan, command);
         command->queue = queue_find(program, &request);
     }
-    return MGB_OK;
+    program->capture_queues = mgb_pool_alloc(
+        &program->pool, (size_t)program->queue_count * sizeof *program->capture_queues + 1);
+    return program->capture_queues ? MGB_OK : no_memory();
 }
 
 static bool instance_wanted(const struct mgb_wait *wait, int own, int tower)
@@ -164,6 +166,7 @@ enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site
     }
     program->plan = plan;
     program->site = site;
+    program->replay = MGB_CHOICE_NO;
     mgb_pool_init(&program->pool);
     enum mgb_status status;
     MGB_TRY_GOTO(status, mgb_plan_expand(&program->flat, plan), failed);

@@ -78,6 +78,12 @@ struct mgb_program {
     bool hold;          /* of this play */
     int64_t generation; /* of the site when it was bound; 0: not bound */
     bool traced;        /* every command has both events */
+    enum mgb_choice replay; /* NO: always enqueued; AUTO: until it cannot be replayed; YES: that is an error */
+    struct mgb_replay *replays[2]; /* by input slot; NULL: not kept yet */
+    struct mgb_optimizer replay_optimizer; /* of which they were made */
+    struct mgb_queue **capture_queues;
+    int plays;                /* since it was bound */
+    char replay_refusal[256]; /* why AUTO became NO; "": it did not */
 };
 
 /* Takes the plan over, on failure too. MGB_CORRUPT when the backend's facts are no longer those of the plan. */
@@ -87,6 +93,8 @@ void mgb_program_free(struct mgb_program *program);
 /* Addresses, queues and events for the site's arenas as they are now; does nothing when it is bound so already. `traced`:
  * with events at every task. */
 enum mgb_status mgb_program_bind(struct mgb_program *program, bool traced);
+/* Frees what is kept of it in the backend; it is kept anew when played. */
+void mgb_program_drop_replays(struct mgb_program *program);
 /* Gives queues and events back; the rest stays for the next time. */
 void mgb_program_unbind(struct mgb_program *program);
 /* The address of an operand or a place in the site's arenas; NULL for no bytes. */

@@ -170,6 +170,7 @@ static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *chang
 {
     struct mgb_backend_options options = mgb_effective_options(effective);
     if (mgb_setting_serves(run->setting, effective, optimizer, run->graph)) {
+        mgb_setting_set_graph(run->setting, effective->graph);
         mgb_effective_done(effective);
         return MGB_OK;
     }

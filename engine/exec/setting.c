@@ -60,6 +60,14 @@ void mgb_setting_set_optimizer(struct mgb_setting *setting, const struct mgb_opt
         setting->programs.at[i]->plan->optimizer = *optimizer;
 }
 
+void mgb_setting_set_graph(struct mgb_setting *setting, enum mgb_choice graph)
+{
+    setting->effective.graph = graph;
+    for (int i = 0; i < setting->programs.count; i++)
+        if (graph == MGB_CHOICE_NO || setting->programs.at[i]->replay != MGB_CHOICE_NO)
+            setting->programs.at[i]->replay = graph;
+}
+
 bool mgb_setting_serves(const struct mgb_setting *setting, const struct mgb_effective *effective,
                         const struct mgb_optimizer *optimizer, const struct mgb_graph *graph)
 {
@@ -120,6 +128,7 @@ enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setti
         if (mgb_setting_serves(settings->list.at[i], effective, optimizer, settings->graph))
             found = settings->list.at[i];
     if (found) {
+        mgb_setting_set_graph(found, effective->graph);
         mgb_effective_done(effective);
         mgb_setting_set_optimizer(found, optimizer);
     } else {
@@ -140,6 +149,11 @@ struct mgb_program *mgb_setting_find(const struct mgb_setting *setting, enum mgb
             return program;
     }
     return NULL;
+}
+
+static bool replay_possible(const struct mgb_site *site)
+{
+    return site->backend->can(site->context, MGB_CAN_REPLAY, 0, 0);
 }
 
 enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_setting *setting,
@@ -165,6 +179,8 @@ enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_se
         return status;
     }
     MGB_TRY(mgb_program_make(out, settings->site, plan));
+    if (kind == MGB_PLAN_TRAIN && replay_possible(settings->site))
+        (*out)->replay = setting->effective.graph;
     setting->programs.at[setting->programs.count++] = *out;
     return MGB_OK;
 }

@@ -30,6 +30,8 @@ enum mgb_status mgb_settings_get(struct mgb_settings *settings, struct mgb_setti
                                  struct mgb_effective *effective,
                                  const struct mgb_optimizer *optimizer,
                                  const struct mgb_setting *current);
+/* Another choice between replaying steps or failing, and replaying while they can be. */
+void mgb_setting_set_graph(struct mgb_setting *setting, enum mgb_choice graph);
 /* The program of this kind for so many rows, made when there is none and admitted to the devices' memory. */
 enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_setting *setting,
                                     struct mgb_program **out, enum mgb_plan_kind kind, int rows);

@@ -2,7 +2,9 @@
 #include "engine/exec/run_state.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/text.h"
 #include <math.h>
+#include <string.h>
 
 struct mgb_batch_request mgb_position_batch(const struct mgb_run *run, struct mgb_position at)
 {
@@ -140,6 +142,18 @@ static enum mgb_status batch_get(struct mgb_run *run, struct mgb_batch_request b
     return MGB_OK;
 }
 
+/* Steps that were to be replayed and cannot be: the placement in effect says so from now on. */
+static void replay_tell(struct mgb_run *run, const struct mgb_program *program)
+{
+    struct mgb_effective *effective = &run->setting->effective;
+    size_t used = strlen(effective->gave_way);
+    if (!program->replay_refusal[0] || effective->graph == MGB_CHOICE_NO)
+        return;
+    mgb_format(effective->gave_way + used, sizeof effective->gave_way - used, "%s%s",
+               used ? "\n" : "", program->replay_refusal);
+    mgb_setting_set_graph(run->setting, MGB_CHOICE_NO);
+}
+
 /* Plays one batch and fills in what was measured. */
 static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *result,
                                  struct mgb_batch_request batch, float lr, bool trace)
@@ -158,6 +172,7 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
     MGB_TRY(batch_get(run, batch));
     int64_t input = mgb_clock_ns();
     MGB_TRY(mgb_run_play(run, program, &play));
+    replay_tell(run, program);
     double loss;
     MGB_TRY(mgb_run_read_results(run, program, &loss, run->metrics));
     int64_t end = mgb_clock_ns();

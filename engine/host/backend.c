@@ -68,6 +68,8 @@ static bool host_can(void *context, enum mgb_capability capability, int device, 
     case MGB_CAN_PROTECT:
     case MGB_CAN_LIMIT_MEMORY:
         return true;
+    case MGB_CAN_REPLAY:
+        break;
     }
     return false;
 }

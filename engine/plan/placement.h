@@ -51,6 +51,8 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_places(struct mgb_resolver *resolver);
+/* Whether steps are replayed; after the exchange and pinned memory. */
+enum mgb_status mgb_resolve_graph(struct mgb_resolver *resolver);
 void mgb_resolve_exchange(struct mgb_resolver *resolver); /* all-reduce, buckets */
 
 /* The device of `name`, or MGB_MISSING naming it, `option` and what is there. */

@@ -116,7 +116,7 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
     case MGB_OPTION_STALE:
         return bool_text(e->stale);
     case MGB_OPTION_GRAPH:
-        return "false";
+        return bool_text(e->graph != MGB_CHOICE_NO);
     case MGB_OPTION_BN:
         return enum_text(id, (int)e->bn);
     case MGB_OPTION_RECOMPUTE:
@@ -177,5 +177,6 @@ bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effecti
            a->wire_type == b->wire_type && a->staged == b->staged && a->stale == b->stale &&
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
            a->gpu_memory == b->gpu_memory && a->recompute == b->recompute &&
+           (a->graph == MGB_CHOICE_NO) == (b->graph == MGB_CHOICE_NO) &&
            a->threads == b->threads && a->cpu_threads == b->cpu_threads;
 }

@@ -128,7 +128,6 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         const char *instead;
     } lacking[] = {
         {MGB_OPTION_PRECISION, p->precision != MGB_PRECISION_F32, "use f32"},
-        {MGB_OPTION_GRAPH, p->graph == MGB_CHOICE_YES, "use auto or false"},
         {MGB_OPTION_ALLREDUCE, across,
          "it sums in each of several machines first and this version runs on one: use auto, ring, "
          "tree "

@@ -87,7 +87,7 @@ static enum mgb_status resolve_steps(struct mgb_resolver *resolver)
     resolver->out->peer_access = asked->peer_access;
     resolver->out->pinned = asked->pinned;
     resolver->out->gpu_memory = asked->gpu_memory;
-    return MGB_OK;
+    return mgb_resolve_graph(resolver);
 }
 
 enum mgb_status mgb_placement_resolve(struct mgb_effective *out, const struct mgb_placement *asked,

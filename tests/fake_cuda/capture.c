@@ -74,6 +74,13 @@ void fake_chain_append(struct fake_chain *chain, struct fake_op *op)
     chain->seen[chain->index]++;
 }
 
+void fake_chain_add_event(struct fake_chain *chain, cudaEvent_t event)
+{
+    step_add(chain->capture, FAKE_STEP_EVENT, chain->index)->event = event;
+    chain->capture->body->node_count++;
+    chain->seen[chain->index]++;
+}
+
 int fake_chain_mark(struct fake_chain *chain, unsigned *number)
 {
     struct capture *capture = chain->capture;

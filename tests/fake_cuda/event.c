@@ -94,6 +94,35 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return fake_error(error);
 }
 
+void fake_event_record(cudaEvent_t event, cudaStream_t stream)
+{
+    if (!event_live(event))
+        return;
+    fake_record_drop(event->record);
+    event->capture = 0;
+    event->record = fake_record_make(2);
+    fake_stream_record(stream, event->record);
+}
+
+/* External: a node of the graph that records the event at each launch; of captured streams only (CUDA driver API,
+ * "CU_EVENT_RECORD_EXTERNAL"). */
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    if (flags == cudaEventRecordDefault)
+        return cudaEventRecord(event, stream);
+    FAKE_ENTER(cudaErrorUnknown);
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    fake_lock();
+    if (event_live(event) && fake_stream_device(stream) == event->device)
+        error = flags == cudaEventRecordExternal && fake_stream_chain(stream)
+                    ? cudaSuccess
+                    : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        fake_chain_add_event(fake_stream_chain(stream), event);
+    fake_unlock();
+    return fake_error(error);
+}
+
 /* Caller holds the lock. */
 static cudaError_t event_await(cudaStream_t stream, cudaEvent_t event)
 {

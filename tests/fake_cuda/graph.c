@@ -200,6 +200,9 @@ static void step_launch(const struct CUgraphExec_st *exec, const struct fake_ste
     case FAKE_STEP_WAIT:
         fake_stream_wait(stream, marks[step->mark]);
         break;
+    case FAKE_STEP_EVENT:
+        fake_event_record(step->event, stream);
+        break;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "engine/backend/dropout.h"
 #include "engine/cuda/ops/rows.h"
 #include "engine/cuda/product.h"
+#include "engine/cuda/replay.h"
 
 struct chunk { /* rows, heads and queries from `first_...` on */
     int64_t rows, heads, queries, first_row, first_head, first_query;
@@ -15,6 +16,7 @@ struct chunk { /* rows, heads and queries from `first_...` on */
 struct attention {
     const struct mgb_cuda_use *use;
     const struct mgb_launch *launch;
+    const struct mgb_gpu_values *later; /* for dropout */
     int64_t queries, keys, size, value_size, heads, part, value_part;
     bool back, drops;
     const float *q, *k, *v, *dy;
@@ -162,7 +164,9 @@ static struct mgb_gpu_attention_args lines_args(const struct attention *t,
         .causal = a->causal};
     if (t->drops) {
         args.seed = t->launch->values->seed;
-        args.high = mgb_dropout_high(t->launch->values->step, a->key);
+        args.step = t->launch->values->step;
+        args.later = t->later;
+        args.key = a->key;
         args.threshold = mgb_dropout_threshold(a->dropout);
         args.kept = 1.0f / (1.0f - a->dropout);
     }
@@ -265,6 +269,8 @@ enum mgb_status mgb_cuda_attention_run(struct mgb_queue *queue, const struct mgb
 {
     struct attention t = attention_make(use, launch);
     struct chunk most = chunk_make(use, limit), chunk = most;
+    if (t.drops)
+        MGB_TRY(mgb_cuda_values_later(&t.later, queue, launch->values, NULL));
     for (chunk.first_row = 0; chunk.first_row < use->rows; chunk.first_row += most.rows)
         for (chunk.first_head = 0; chunk.first_head < t.heads; chunk.first_head += most.heads) {
             chunk.rows = least(most.rows, use->rows - chunk.first_row);

@@ -49,9 +49,11 @@ static __device__ __forceinline__ void line_drop(const struct mgb_gpu_attention_
                                                  const float *p)
 {
     uint64_t end = index + (uint64_t)a->seen;
+    uint64_t seed = a->later != NULL ? a->later->seed : a->seed;
+    uint64_t high = mgb_dropout_high(a->later != NULL ? a->later->step : a->step, a->key);
     for (uint64_t four = index / 4 + (uint64_t)place.lane; four * 4 < end;
          four += (uint64_t)place.step) {
-        struct mgb_random4 random = mgb_random_at(a->seed, four, a->high);
+        struct mgb_random4 random = mgb_random_at(seed, four, high);
         for (uint64_t i = four * 4; i < four * 4 + 4; i++)
             if (i >= index && i < end)
                 d[i - index] = p[i - index] * kept_of(a, &random, i);

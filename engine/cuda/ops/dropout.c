@@ -5,6 +5,7 @@
 #include "engine/backend/dropout.h"
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/queue.h"
+#include "engine/cuda/replay.h"
 
 static bool passes(const struct mgb_cuda_use *use)
 {
@@ -37,9 +38,11 @@ static enum mgb_status dropout_start(struct mgb_queue *queue, const struct mgb_k
         .count = use->out[0].count,
         .first = (uint64_t)(launch->first_row * use->out[0].positions),
         .seed = launch->values->seed,
-        .high = mgb_dropout_high(launch->values->step, use->a.dropout.key),
+        .step = launch->values->step,
+        .key = use->a.dropout.key,
         .threshold = mgb_dropout_threshold(rate),
         .scale = 1.0f / (1.0f - rate)};
+    MGB_TRY(mgb_cuda_values_later(&args.later, queue, launch->values, NULL));
     return mgb_cuda_start(queue, (const void *)mgb_gpu_dropout,
                           mgb_cuda_blocks((args.count + 6) / 4, 256), 256, &args);
 }

@@ -3,6 +3,7 @@
 #define MGB_CUDA_OPS_TRANSFORMER_H
 
 #include "engine/cuda/kernels.h"
+#include "engine/cuda/values.h"
 
 /* Kernels that take rows, "a row each" below: see rows.h. */
 #define MGB_GPU_ROW_LONG 1024 /* rows wider than this take a block */
@@ -54,7 +55,10 @@ struct mgb_gpu_attention_args {
     int64_t lines, keys, seen, queries, heads; /* seen: of the keys, those any query here sees */
     int64_t first_query, all_queries;
     int64_t first_line, lines_row; /* the chunk's first of the global batch; of a row of it */
-    uint64_t seed, high;
+    uint64_t seed; /* of dropout, as in dropout.h */
+    int64_t step;
+    const struct mgb_gpu_values *later;
+    int key;
     uint32_t threshold;
     float kept; /* what a kept probability is multiplied by */
     int mask_whole, causal;

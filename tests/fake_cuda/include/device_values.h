@@ -38,6 +38,8 @@
     X(cudaEventDefault, 0)                                                                         \
     X(cudaEventBlockingSync, 1)                                                                    \
     X(cudaEventDisableTiming, 2)                                                                   \
+    X(cudaEventRecordDefault, 0)                                                                   \
+    X(cudaEventRecordExternal, 1)                                                                  \
     X(cudaHostAllocDefault, 0)                                                                     \
     X(cudaHostAllocPortable, 1)                                                                    \
     X(cudaHostAllocMapped, 2)                                                                      \
