@@ -34,8 +34,6 @@ static const char *kind_word(enum mgb_option_kind kind)
 static const char *later_values(enum mgb_option_id id)
 {
     static const char *const later[MGB_OPTION_COUNT] = {
-        [MGB_OPTION_PRECISION] = "tf32, bf16, f16",
-        [MGB_OPTION_GRAPH] = "yes",
         [MGB_OPTION_ALLREDUCE] = "hierarchical",
         [MGB_OPTION_HOSTS] = "more than 1",
     };

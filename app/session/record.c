@@ -176,6 +176,7 @@ enum mgb_status mgb_session_begin_segment(struct script_session *session)
     session->ring_waits = ring_waits(session);
     session->segment_id = 0;
     session->segment_steps = 0;
+    session->skipped = 0;
     session->outcome = MGB_OUTCOME_RUNNING;
     mgb_session_count_idle(session);
     mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
@@ -200,6 +201,7 @@ enum mgb_status mgb_session_finish_segment(struct script_session *session, enum 
 {
     session->outcome = outcome;
     mgb_session_warn_idle(session);
+    mgb_session_warn_overflow(session);
     if (outcome == MGB_OUTCOME_OK)
         mgb_session_warn_figures(session);
     mgb_session_warn_traced(session);

@@ -9,6 +9,7 @@ const struct mgb_remark mgb_remarks[] = {
     {"diverged", "the loss is not a number any more"},
     {"idle", "a device computed nothing"},
     {"one-row", "batch_norm on a tower with one row, nothing to normalise over"},
+    {"overflow", "gradients of f16 were not finite, and steps changed no weights"},
     {"peer", "peer access between two GPUs is slow, damages bytes or is not to be had"},
     {"unlike", "GPUs differ by a quarter or more in memory, multiprocessors or clock"},
     {"replicas", "the copies of the weights were not alike at the end"},

@@ -76,6 +76,8 @@ void mgb_session_warn_unlike(struct script_session *session);
 void mgb_session_warn_diverged(struct script_session *session);
 /* At the end of a segment: devices on which no tower's forward pass took any time. */
 void mgb_session_warn_idle(struct script_session *session);
+/* At the end of a segment: steps that changed no weights. */
+void mgb_session_warn_overflow(struct script_session *session);
 /* At the end of a segment that came to its end: what its figures cannot be trusted for. */
 void mgb_session_warn_figures(struct script_session *session);
 /* What the recorder has to say of its file, such as who keeps its log from shrinking; told again when it changes. */

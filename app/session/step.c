@@ -17,6 +17,8 @@ static void step_count(struct script_session *session, const struct mgb_record_s
         session->odd_step = result->index;
         session->odd_loss = result->loss;
     }
+    session->skipped += result->skipped;
+    session->loss_scale = result->loss_scale;
     for (int i = 0; i < result->device_count && !row->warmup; i++)
         session->towers[result->devices[i].device].forward_ns +=
             result->devices[i].busy[MGB_PHASE_FORWARD];

@@ -83,6 +83,17 @@ void mgb_session_warn_diverged(struct script_session *session)
                                               : "minus infinite");
 }
 
+void mgb_session_warn_overflow(struct script_session *session)
+{
+    if (session->skipped == 0)
+        return;
+    mgb_session_warn(session, "overflow",
+                     "%lld of %lld steps changed no weights: their gradients were not finite in "
+                     "f16; the loss scale, halved each time, was %g in the last one",
+                     (long long)session->skipped, (long long)session->segment_steps,
+                     (double)session->loss_scale);
+}
+
 void mgb_session_count_idle(struct script_session *session)
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);

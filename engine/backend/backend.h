@@ -70,11 +70,17 @@ struct mgb_update_item {
     float *slots[2];
     int64_t count;
 };
+/* With a scale the gradients are `scale` times too large: the factor is min(1, norm / (sqrt(sum) / scale)) / scale, or -1 where
+ * the sum is not finite. */
+struct mgb_clip {
+    float norm;  /* INFINITY: no clipping */
+    float scale; /* a power of two; 0: none */
+};
 struct mgb_update {
     const struct mgb_optimizer *optimizer;
     const struct mgb_update_item *items;
     int item_count;
-    const float *clip; /* factor on the device; NULL: none */
+    const float *clip; /* factor on the device; NULL: none; below 0: weights and slots stay as they are */
     /* On the host. Not NULL: no optimizer, but moving statistics: weight = momentum weight + (1 - momentum) gradient. */
     const float *momentum;
     const struct mgb_step_values *values;
@@ -175,9 +181,10 @@ struct mgb_backend {
      * chunks added in order. */
     enum mgb_status (*norm)(struct mgb_queue *queue, float *to, const float *const *sources,
                             const int64_t *counts, int source_count);
-    /* *to = min(1, clip_norm / sqrt(sum of sources[k][0 .. counts[k]) in order, in double)). */
+    /* *to = min(1, norm / sqrt(sum of sources[k][0 .. counts[k]) in order, in double)), of gradients that a loss scale is in:
+     * see struct mgb_clip. */
     enum mgb_status (*clip)(struct mgb_queue *queue, float *to, const float *const *sources,
-                            const int64_t *counts, int source_count, float clip_norm);
+                            const int64_t *counts, int source_count, struct mgb_clip clip);
     enum mgb_status (*update)(struct mgb_queue *queue, const struct mgb_update *update);
     /* `count` numbers between f32 and a 16-bit wire type, rounded to nearest, ties to even, subnormals kept; bits do not
      * depend on the device. MGB_CAST_ROUND: f32 to f32 by way of the wire type; `to` may be `from` there only. */
@@ -220,7 +227,7 @@ struct mgb_cpu_kernels {
     void (*reduce)(float *to, const float *const *sources, int source_count, int64_t count);
     void (*norm)(float *to, const float *const *sources, const int64_t *counts, int source_count);
     void (*clip)(float *to, const float *const *sources, const int64_t *counts, int source_count,
-                 float clip_norm);
+                 struct mgb_clip clip);
     void (*update)(const struct mgb_update *update);
     void (*cast)(void *to, const void *from, int64_t count, enum mgb_wire_type type,
                  enum mgb_cast way);

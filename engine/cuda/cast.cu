@@ -48,3 +48,24 @@ MGB_CUDA_KERNEL(mgb_gpu_cast, struct mgb_gpu_cast_args)
 {
     EACH_QUAD(cast_part, &a, a.count, quad_fits(a.from) && quad_fits(a.to));
 }
+
+MGB_CUDA_KERNEL(mgb_gpu_narrow, struct mgb_gpu_narrow_args)
+{
+    int64_t quads = (a.columns + 3) / 4, all = a.matrices * a.rows * quads;
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
+        int64_t line = i / quads, column = i % quads * 4;
+        const float *from = a.from + line / a.rows * a.stride + line % a.rows * a.ld + column;
+        int64_t rest = a.columns - column;
+        int wide = a.wide && rest >= 4;
+        struct halves half = {{0, 0, 0, 0}};
+        struct quad x = quad_all(0.0f);
+        if (wide)
+            x = quad_load(from, 1);
+        for (int k = 0; k < 4 && !wide && k < rest; k++)
+            x.v[k] = from[k];
+        for (int k = 0; k < 4; k++)
+            half.v[k] = a.brain ? mgb_bf16_of_f32(x.v[k]) : mgb_f16_of_f32(x.v[k]);
+        halves_store(a.to + line * a.to_ld + column, half, 1); /* a row has room for its last four */
+    }
+}

@@ -29,7 +29,7 @@ static enum mgb_status job_perform(const struct mgb_cuda_job *job)
         return MGB_OK;
     case MGB_CUDA_JOB_CLIP:
         kernels->clip(job->sum.to, job->sum.sources, job->sum.counts, job->sum.source_count,
-                      job->sum.clip_norm);
+                      job->sum.clip);
         return MGB_OK;
     case MGB_CUDA_JOB_UPDATE:
         kernels->update(&job->update);

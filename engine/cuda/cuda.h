@@ -52,6 +52,14 @@ struct mgb_cuda {
     bool sticky;                /* only closing is allowed */
 };
 
+/* How the operator that a queue is at multiplies; set at its start. */
+struct mgb_cuda_arithmetic {
+    enum mgb_precision precision;
+    char *narrow; /* in its workspace, for operands in 16 bits */
+    int64_t bytes;
+    struct mgb_gpu_narrow_args kept; /* b of its newest product, still there; zeros: none */
+};
+
 struct mgb_queue {
     struct mgb_cuda *cuda;
     struct mgb_queue *next;
@@ -64,6 +72,7 @@ struct mgb_queue {
     bool collective;  /* it took part in one of NCCL's: `arrived` is where its newest one begins */
     int rank;         /* there */
     double *scratch;  /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
+    struct mgb_cuda_arithmetic arithmetic;
     const char *last; /* the newest work, for messages */
 };
 

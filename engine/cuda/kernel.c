@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/cuda/ops/ops.h"
+#include "engine/cuda/product.h"
 #include <string.h>
 
 static struct mgb_cuda_tensor tensor_of(const struct mgb_graph *graph, int index, int64_t rows)
@@ -30,6 +31,8 @@ static void use_fill(struct mgb_cuda_use *out, const struct mgb_node_use *use, i
     out->threads = use->threads;
     out->rows = use->rows;
     out->training = use->training;
+    if (mgb_cuda_ops[out->kind] && mgb_cuda_ops[out->kind]->narrow)
+        out->precision = use->precision;
     out->input_count = node->input_count;
     memcpy(&out->a, &node->a, sizeof out->a);
     for (int i = 0; i < node->input_count; i++) {
@@ -59,6 +62,12 @@ static enum mgb_status use_check(const struct mgb_cuda *cuda, const struct mgb_n
     return MGB_OK;
 }
 
+/* What operands are narrowed in follows an operator's own workspace. */
+static int64_t narrow_begin(int64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
 /* All tensors plain on GPUs. */
 static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mgb_cuda_op *op,
                                  const struct mgb_cuda_use *use)
@@ -67,7 +76,22 @@ static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mg
     for (int i = 0; i < MGB_MAX_OUTPUTS; i++)
         if (use->out[i].wanted)
             out->out_bytes[i] = use->out[i].count * mgb_type_size(use->out[i].type);
-    return op->facts ? op->facts(out, use) : MGB_OK;
+    if (op->facts)
+        MGB_TRY(op->facts(out, use));
+    if (mgb_precision_narrow(use->precision))
+        out->workspace_bytes = narrow_begin(out->workspace_bytes) + op->narrow(use);
+    return MGB_OK;
+}
+
+void mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                             void *workspace)
+{
+    queue->arithmetic = (struct mgb_cuda_arithmetic){.precision = kernel->use.precision};
+    if (!mgb_precision_narrow(kernel->use.precision))
+        return;
+    queue->arithmetic.bytes = kernel->op->narrow(&kernel->use);
+    queue->arithmetic.narrow =
+        (char *)workspace + kernel->facts.workspace_bytes - queue->arithmetic.bytes;
 }
 
 enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_node_use *use,

@@ -21,6 +21,7 @@ struct mgb_cuda_tensor {
 struct mgb_cuda_use {
     enum mgb_op_kind kind;
     int device, threads, input_count;
+    enum mgb_precision precision; /* f32 for operators without products */
     int64_t rows;
     bool training;
     union mgb_attributes a;
@@ -43,6 +44,9 @@ struct mgb_cuda_op {
     enum mgb_status (*facts)(struct mgb_operator_facts *facts, const struct mgb_cuda_use *use);
     enum mgb_status (*start)(struct mgb_queue *queue, const struct mgb_kernel *kernel,
                              const struct mgb_launch *launch);
+    /* Of operators that multiply, and only those: bytes of both operands of the product where they take most, in 16 bits
+     * (mgb_cuda_narrow_bytes). */
+    int64_t (*narrow)(const struct mgb_cuda_use *use);
 };
 
 /* MGB_INVALID unless labels are i32. */
@@ -55,6 +59,9 @@ enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_no
                                   struct mgb_operator_facts *out);
 enum mgb_status mgb_cuda_kernel(void *context, struct mgb_kernel **out,
                                 const struct mgb_kernel_request *request);
+/* Before an operator starts: how its products are taken. */
+void mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                             void *workspace);
 void mgb_cuda_kernels_done(struct mgb_cuda *cuda);
 
 #endif

@@ -73,6 +73,13 @@ struct mgb_gpu_cast_args { /* narrow: to 16 bits; widen: back; both: rounded, ke
     int64_t count;
     int brain, narrow, widen;
 };
+struct mgb_gpu_narrow_args { /* [matrices][rows][columns] to 16 bits, rows to_ld apart; a thread takes four of a row */
+    uint16_t *to;
+    const float *from;
+    int64_t matrices, rows, columns;
+    int64_t ld, stride, to_ld; /* elements between rows, between matrices; between rows of `to`, which has no gaps else */
+    int brain, wide;
+};
 
 MGB_CUDA_DECLARE(mgb_gpu_bias, struct mgb_gpu_bias_args)
 MGB_CUDA_DECLARE(mgb_gpu_column_sum, struct mgb_gpu_column_sum_args)
@@ -84,5 +91,6 @@ MGB_CUDA_DECLARE(mgb_gpu_xent_grad, struct mgb_gpu_xent_args)
 MGB_CUDA_DECLARE(mgb_gpu_right, struct mgb_gpu_right_args)
 MGB_CUDA_DECLARE(mgb_gpu_row_sum, struct mgb_gpu_row_sum_args)
 MGB_CUDA_DECLARE(mgb_gpu_cast, struct mgb_gpu_cast_args)
+MGB_CUDA_DECLARE(mgb_gpu_narrow, struct mgb_gpu_narrow_args)
 
 #endif

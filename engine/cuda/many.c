@@ -125,12 +125,13 @@ enum mgb_status mgb_cuda_many_norm(struct mgb_queue *queue, float *to, const flo
 }
 
 enum mgb_status mgb_cuda_many_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                                   const int64_t *counts, int source_count, float clip_norm)
+                                   const int64_t *counts, int source_count, struct mgb_clip clip)
 {
     for (int k = 0; k < source_count; k += MGB_GPU_CLIPS) {
         struct mgb_gpu_clip_args args = {.to = to,
                                          .carry = queue->scratch + CLIP_SUM,
-                                         .clip_norm = clip_norm,
+                                         .norm = clip.norm,
+                                         .scale = clip.scale,
                                          .first = k == 0,
                                          .last = k + MGB_GPU_CLIPS >= source_count};
         while (args.items < MGB_GPU_CLIPS && k + args.items < source_count) {

@@ -49,7 +49,7 @@ struct mgb_gpu_clip_args {
     int items;
     float *to;
     double *carry; /* holds the sum between launches */
-    float clip_norm;
+    float norm, scale; /* as in struct mgb_clip */
     int first, last;
 };
 

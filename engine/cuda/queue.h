@@ -30,7 +30,7 @@ enum mgb_status mgb_cuda_reduce(struct mgb_queue *queue, float *to, const float 
 enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *const *sources,
                               const int64_t *counts, int source_count);
 enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                              const int64_t *counts, int source_count, float clip_norm);
+                              const int64_t *counts, int source_count, struct mgb_clip clip);
 enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,
                               enum mgb_wire_type type, enum mgb_cast way);
 enum mgb_status mgb_cuda_update(struct mgb_queue *queue, const struct mgb_update *update);
@@ -44,7 +44,7 @@ enum mgb_status mgb_cuda_start_quads(struct mgb_queue *queue, const void *kernel
 enum mgb_status mgb_cuda_many_norm(struct mgb_queue *queue, float *to, const float *const *sources,
                                    const int64_t *counts, int source_count);
 enum mgb_status mgb_cuda_many_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                                   const int64_t *counts, int source_count, float clip_norm);
+                                   const int64_t *counts, int source_count, struct mgb_clip clip);
 enum mgb_status mgb_cuda_many_update(struct mgb_queue *queue, const struct mgb_update *update);
 
 /* statistics.c: the merge on a GPU. */

@@ -97,6 +97,9 @@ MGB_CUDA_KERNEL(mgb_gpu_clip, struct mgb_gpu_clip_args)
     *a.carry = sum;
     if (!a.last)
         return;
-    double factor = (double)a.clip_norm / sqrt(sum);
-    *a.to = factor < 1.0 ? (float)factor : 1.0f;
+    double scale = a.scale > 0.0f ? (double)a.scale : 1.0;
+    double factor = (double)a.norm * scale / sqrt(sum);
+    *a.to = (factor < 1.0 ? (float)factor : 1.0f) / (float)scale;
+    if (a.scale > 0.0f && !(sum <= 1.7e308))
+        *a.to = -1.0f;
 }

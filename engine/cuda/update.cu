@@ -112,7 +112,7 @@ static __device__ __forceinline__ void move_part(const struct mgb_gpu_update_arg
     {                                                                                                                  \
         float clip = a.clip != NULL ? *a.clip : 1.0f;                                                                  \
         float lr = a.later != NULL ? a.later->rate : a.lr;                                                             \
-        if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE)                                                      \
+        if (MGB_CUDA_PEEK(&a.fault->code) != MGB_CUDA_FAULT_NONE || clip < 0.0f)                                       \
             return;                                                                                                    \
         int owner = piece_owner(a.end, a.items, (int32_t)blockIdx.x);                                                  \
         struct mgb_gpu_update_item t = a.item[owner];                                                                  \

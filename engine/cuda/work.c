@@ -26,6 +26,7 @@ enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kern
 {
     if (!queue->on_cpu) {
         MGB_TRY(mgb_cuda_begin(queue, kernel->name));
+        mgb_cuda_arithmetic_set(queue, kernel, launch->workspace);
         return kernel->op->start(queue, kernel, launch);
     }
     struct mgb_cuda_job *job;
@@ -142,18 +143,18 @@ enum mgb_status mgb_cuda_norm(struct mgb_queue *queue, float *to, const float *c
 }
 
 enum mgb_status mgb_cuda_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                              const int64_t *counts, int source_count, float clip_norm)
+                              const int64_t *counts, int source_count, struct mgb_clip clip)
 {
     if (queue->on_cpu) {
         struct mgb_cuda_job job = {.sum = {.to = to,
                                            .sources = sources,
                                            .counts = counts,
                                            .source_count = source_count,
-                                           .clip_norm = clip_norm}};
+                                           .clip = clip}};
         return cpu_sum(queue, MGB_CUDA_JOB_CLIP, "clipping", &job);
     }
     MGB_TRY(mgb_cuda_begin(queue, "clipping"));
-    return mgb_cuda_many_clip(queue, to, sources, counts, source_count, clip_norm);
+    return mgb_cuda_many_clip(queue, to, sources, counts, source_count, clip);
 }
 
 enum mgb_status mgb_cuda_cast(struct mgb_queue *queue, void *to, const void *from, int64_t count,

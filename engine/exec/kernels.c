@@ -20,6 +20,7 @@ static struct mgb_node_use use_of(const struct mgb_program *program,
         .node = task->node,
         .rows = task->rows,
         .threads = threads_of(program, command),
+        .precision = mgb_precision_on(&plan->topology->devices[command->device], plan->precision),
         .training = mgb_node_trains(plan->graph, task->node, plan->kind == MGB_PLAN_TRAIN)};
     for (int i = 0; i < task->input_count && i < MGB_MAX_INPUTS; i++)
         use.in_layout[i] = plan->operands[task->operand_begin + i].layout;

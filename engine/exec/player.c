@@ -62,7 +62,7 @@ static enum mgb_status work_enqueue(struct mgb_program *program, const struct mg
         return backend->norm(queue, at[0], sources, counts + 1, command->slot_count - 1);
     case MGB_TASK_CLIP:
         return backend->clip(queue, at[0], sources, counts + 1, command->slot_count - 1,
-                             program->plan->optimizer.clip_norm);
+                             mgb_program_clip(program));
     case MGB_TASK_UPDATE:
         return program->hold ? MGB_OK : backend->update(queue, &command->update);
     case MGB_TASK_CAST:

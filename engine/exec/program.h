@@ -75,6 +75,7 @@ struct mgb_program {
     int reading_count;
     struct mgb_reading *readings;
     struct mgb_step_values values;
+    float loss_scale;   /* in the launches of gradients' beginnings; 0: none */
     bool hold;          /* of this play */
     int64_t generation; /* of the site when it was bound; 0: not bound */
     bool traced;        /* every command has both events */
@@ -95,6 +96,12 @@ void mgb_program_free(struct mgb_program *program);
 enum mgb_status mgb_program_bind(struct mgb_program *program, bool traced);
 /* Frees what is kept of it in the backend; it is kept anew when played. */
 void mgb_program_drop_replays(struct mgb_program *program);
+/* loss_scale.c: what gradients are multiplied by from the next play on; 0: nothing. */
+void mgb_program_set_loss_scale(struct mgb_program *program, float scale);
+float mgb_program_scale(const struct mgb_program *program, const struct mgb_task *task);
+struct mgb_clip mgb_program_clip(const struct mgb_program *program);
+/* After a play: whether an update stood still because gradients were not finite. */
+enum mgb_status mgb_program_skipped(const struct mgb_program *program, bool *skipped);
 /* Gives queues and events back; the rest stays for the next time. */
 void mgb_program_unbind(struct mgb_program *program);
 /* The address of an operand or a place in the site's arenas; NULL for no bytes. */

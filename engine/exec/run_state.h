@@ -10,6 +10,14 @@ struct mgb_position { /* of the next batch */
     int64_t epoch, first;
 };
 
+#define MGB_LOSS_SCALE_FIRST 65536.0f
+
+/* Of f16, whose numbers end at 65504 and 6e-8: what losses' gradients are multiplied by. */
+struct mgb_loss_scale {
+    float scale; /* a power of two */
+    int good;    /* steps with finite gradients since it changed */
+};
+
 struct mgb_run {
     const struct mgb_graph *graph;
     const struct mgb_backend *backend;
@@ -36,6 +44,7 @@ struct mgb_run {
     int slot; /* input slot of the next step */
 
     int64_t step, updates;
+    struct mgb_loss_scale loss_scale;
     bool pending;        /* stale: the gradients of the step before are there to be applied */
     int64_t last_end_ns; /* of the step before; 0: none */
     double *metrics;
@@ -89,6 +98,10 @@ enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_progr
                                      double *loss, double *metrics);
 /* Guarded runs keep the gradients that an update is about to use. */
 enum mgb_status mgb_run_keep_gradients(void *run, const struct mgb_command *command);
+/* The scale under which a program's next step runs, 0 where none is needed; and what comes of that step. */
+float mgb_loss_scale_get(const struct mgb_loss_scale *scale, const struct mgb_program *program);
+void mgb_loss_scale_judge(struct mgb_loss_scale *scale, bool skipped);
+
 /* Plays on the run's terms: guarded or not, with its deadline. */
 enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program,
                              const struct mgb_play *play);

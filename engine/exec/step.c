@@ -171,10 +171,13 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
     int64_t start = mgb_clock_ns();
     MGB_TRY(batch_get(run, batch));
     int64_t input = mgb_clock_ns();
+    mgb_program_set_loss_scale(program, mgb_loss_scale_get(&run->loss_scale, program));
     MGB_TRY(mgb_run_play(run, program, &play));
     replay_tell(run, program);
     double loss;
+    bool skipped;
     MGB_TRY(mgb_run_read_results(run, program, &loss, run->metrics));
+    MGB_TRY(mgb_program_skipped(program, &skipped));
     int64_t end = mgb_clock_ns();
     MGB_TRY(mgb_program_times(program, run->times, start, input, end));
     if (trace)
@@ -196,7 +199,9 @@ static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *re
                                        .task_count = trace ? program->count : 0,
                                        .tasks = trace ? run->trace : NULL,
                                        .plan = program->plan,
-                                       .lr = lr};
+                                       .lr = lr,
+                                       .loss_scale = program->loss_scale,
+                                       .skipped = skipped};
     run->last_end_ns = end;
     return MGB_OK;
 }
@@ -216,7 +221,9 @@ static enum mgb_status step_run(struct mgb_run *run, struct mgb_step_result *res
     result->epoch_end = run->position.epoch != batch.epoch;
     run->slot = 1 - run->slot;
     run->step++;
-    run->updates += !held;
+    run->updates += !held && !result->skipped;
+    if (result->loss_scale > 0)
+        mgb_loss_scale_judge(&run->loss_scale, result->skipped);
     return MGB_OK;
 }
 

@@ -10,6 +10,7 @@
 #define MGB_GRAPH_FACTS_H
 
 #include "engine/graph/graph.h"
+#include <mgb/placement.h>
 
 #define MGB_MAX_INPUTS 16 /* concat is the only operator with more than three */
 
@@ -18,10 +19,25 @@ struct mgb_node_use {
     int node;
     int64_t rows;  /* > 0 */
     int threads;   /* of the device's queue; 1 on GPUs */
+    enum mgb_precision precision; /* of products; f32 on CPU devices */
     bool training; /* mgb_node_trains; false: evaluation, dropout passes through */
     int in_layout[MGB_MAX_INPUTS];
     bool plain[MGB_MAX_OUTPUTS]; /* this output must be plain */
 };
+
+/* What a device takes products in where GPUs take them in `precision`. */
+static inline enum mgb_precision mgb_precision_on(const struct mgb_device *device,
+                                                  enum mgb_precision precision)
+{
+    return device->class == MGB_CLASS_CUDA ? precision : MGB_PRECISION_F32;
+}
+
+/* Gradients begin here: its launch scale multiplies all that follows. */
+static inline bool mgb_op_begins_gradients(enum mgb_op_kind kind)
+{
+    return kind == MGB_OP_SOFTMAX_XENT_GRAD || kind == MGB_OP_MSE_GRAD || kind == MGB_OP_BCE_GRAD ||
+           kind == MGB_OP_TOTAL_GRAD;
+}
 
 struct mgb_operator_facts {
     int64_t workspace_bytes; /* needed while it runs, scratchpads and reorders included */

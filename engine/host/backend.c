@@ -207,14 +207,14 @@ static enum mgb_status host_norm(struct mgb_queue *queue, float *to, const float
 }
 
 static enum mgb_status host_clip(struct mgb_queue *queue, float *to, const float *const *sources,
-                                 const int64_t *counts, int source_count, float clip_norm)
+                                 const int64_t *counts, int source_count, struct mgb_clip clip)
 {
     struct mgb_command command = {.kind = MGB_COMMAND_CLIP,
                                   .sum = {.to = to,
                                           .sources = sources,
                                           .counts = counts,
                                           .source_count = source_count,
-                                          .clip_norm = clip_norm}};
+                                          .clip = clip}};
     return mgb_host_push(queue, &command);
 }
 

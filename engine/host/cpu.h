@@ -20,7 +20,7 @@ void mgb_cpu_cast(void *to, const void *from, int64_t count, enum mgb_wire_type 
                   enum mgb_cast way);
 void mgb_cpu_norm(float *to, const float *const *sources, const int64_t *counts, int source_count);
 void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count,
-                  float clip_norm);
+                  struct mgb_clip clip);
 void mgb_cpu_update(const struct mgb_update *update);
 void mgb_cpu_fill(void *to, int64_t bytes);
 void mgb_cpu_copy(void *to, const void *from, int64_t bytes);

@@ -56,7 +56,7 @@ struct mgb_command {
             const int64_t *counts;
             int64_t count;
             int source_count;
-            float clip_norm;
+            struct mgb_clip clip;
         } sum;
         struct {
             float *mean, *variance;

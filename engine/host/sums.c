@@ -142,14 +142,17 @@ void mgb_cpu_norm(float *to, const float *const *sources, const int64_t *counts,
 }
 
 void mgb_cpu_clip(float *to, const float *const *sources, const int64_t *counts, int source_count,
-                  float clip_norm)
+                  struct mgb_clip clip)
 {
     double sum = 0;
     for (int k = 0; k < source_count; k++)
         for (int64_t i = 0; i < counts[k]; i++)
             sum += (double)sources[k][i];
-    double factor = (double)clip_norm / sqrt(sum);
-    *to = factor < 1 ? (float)factor : 1.0f;
+    double scale = clip.scale > 0 ? (double)clip.scale : 1.0;
+    double factor = (double)clip.norm * scale / sqrt(sum);
+    *to = (factor < 1 ? (float)factor : 1.0f) / (float)scale;
+    if (clip.scale > 0 && !isfinite(sum))
+        *to = -1.0f;
 }
 
 struct copy_work {

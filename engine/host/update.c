@@ -150,7 +150,7 @@ void mgb_cpu_update(const struct mgb_update *update)
         work.lr = (float)((double)work.lr * correction);
     }
     work.clip = update->clip ? *update->clip : 1.0f;
-    for (int k = 0; k < update->item_count; k++) {
+    for (int k = 0; k < update->item_count && !(work.clip < 0); k++) {
         work.item = update->items[k];
         mgb_parallel_for(work.item.count, GRAIN, update_range, &work);
     }

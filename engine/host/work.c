@@ -104,7 +104,7 @@ enum mgb_status mgb_host_perform(struct mgb_queue *queue, const struct mgb_comma
         break;
     case MGB_COMMAND_CLIP:
         mgb_cpu_clip(command->sum.to, command->sum.sources, command->sum.counts,
-                     command->sum.source_count, command->sum.clip_norm);
+                     command->sum.source_count, command->sum.clip);
         break;
     case MGB_COMMAND_UPDATE:
         mgb_cpu_update(&command->update);

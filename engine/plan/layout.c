@@ -37,6 +37,17 @@ static void lifetime_extend(struct mgb_buffer *buffer, int task)
         buffer->last = task;
 }
 
+/* Under a loss scale the host asks whether the factor was a skip. */
+static void factors_keep(struct mgb_planner *planner, int end)
+{
+    for (int i = 0; i < planner->tasks.count; i++)
+        if (planner->tasks.at[i].kind == MGB_TASK_CLIP &&
+            planner->plan->precision == MGB_PRECISION_F16)
+            planner->drafts
+                .at[planner->operands.at[planner->tasks.at[i].operand_begin].buffer]
+                .keep = end;
+}
+
 /* The host reads results after the step; those of towers stay as well, lest backward wait for so small a copy. */
 static void results_keep(struct mgb_planner *planner, int end)
 {
@@ -59,6 +70,7 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
     }
     int end = planner->tasks.count - 1;
     results_keep(planner, end);
+    factors_keep(planner, end);
     for (int b = 0; b < planner->buffers.count; b++) {
         struct mgb_buffer *buffer = &planner->buffers.at[b];
         if (planner->drafts.at[b].keep >= 0)

@@ -130,6 +130,7 @@ static void planner_init(struct mgb_planner *planner, struct mgb_plan *plan,
     plan->wire_type = placement->wire_type;
     plan->staged = placement->staged;
     plan->stale = placement->stale;
+    plan->precision = placement->precision;
     plan->optimizer = request->optimizer;
     plan->threads = placement->threads;
     plan->cpu_threads = placement->cpu_threads;

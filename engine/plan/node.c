@@ -80,6 +80,9 @@ static void use_fill(struct placing *p, int node)
                               .node = node,
                               .rows = p->stage->rows,
                               .threads = threads_of(planner, p->stage->device),
+                              .precision = mgb_precision_on(
+                                  &planner->request->topology->devices[p->stage->device],
+                                  planner->plan->precision),
                               .training = mgb_node_trains(planner->graph, node, planner->training)};
     for (int i = 0; i < p->node->input_count && i < MGB_MAX_INPUTS; i++)
         p->use.in_layout[i] = p->stage->tensors[p->node->inputs[i]].layout;
@@ -179,8 +182,7 @@ static float node_scale(const struct placing *p)
         return moving_share(p);
     if (node->kind == MGB_OP_BATCH_NORM_GRAD && p->planner->placement->bn == MGB_BN_SYNC)
         return (float)p->stage->rows / (float)p->planner->plan->global_rows;
-    if (node->kind != MGB_OP_SOFTMAX_XENT_GRAD && node->kind != MGB_OP_MSE_GRAD &&
-        node->kind != MGB_OP_BCE_GRAD && node->kind != MGB_OP_TOTAL_GRAD)
+    if (!mgb_op_begins_gradients(node->kind))
         return 1;
     return node->a.loss.weight / (float)p->planner->plan->global_rows;
 }

@@ -48,6 +48,7 @@ bool mgb_option_in_effect(enum mgb_option_id id, enum mgb_strategy strategy);
 void mgb_resolve_strategy(struct mgb_resolver *resolver); /* and `like` */
 enum mgb_status mgb_resolve_contradictions(const struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver);
+enum mgb_status mgb_resolve_precision(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_towers(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_batch(struct mgb_resolver *resolver);
 enum mgb_status mgb_resolve_places(struct mgb_resolver *resolver);

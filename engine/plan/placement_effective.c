@@ -109,8 +109,8 @@ static const char *word_text(char device[MGB_DEVICE_NAME_MAX], const struct mgb_
         return "";
     case MGB_OPTION_WIRE_TYPE:
         return enum_text(id, (int)e->wire_type);
-    case MGB_OPTION_PRECISION: /* one value each in this version: the others are refused */
-        return "f32";
+    case MGB_OPTION_PRECISION:
+        return enum_text(id, (int)e->precision);
     case MGB_OPTION_STAGED:
         return bool_text(e->staged);
     case MGB_OPTION_STALE:
@@ -178,5 +178,6 @@ bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effecti
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
            a->gpu_memory == b->gpu_memory && a->recompute == b->recompute &&
            (a->graph == MGB_CHOICE_NO) == (b->graph == MGB_CHOICE_NO) &&
+           a->precision == b->precision &&
            a->threads == b->threads && a->cpu_threads == b->cpu_threads;
 }

@@ -2,6 +2,8 @@
  * were given with, contradictions, and what this version cannot do. */
 #include "engine/plan/placement.h"
 
+#include <stdio.h>
+
 static const char *strategy_name(enum mgb_strategy strategy)
 {
     return mgb_placement_options()[MGB_OPTION_STRATEGY].values[strategy];
@@ -127,7 +129,6 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
         bool wanted;
         const char *instead;
     } lacking[] = {
-        {MGB_OPTION_PRECISION, p->precision != MGB_PRECISION_F32, "use f32"},
         {MGB_OPTION_ALLREDUCE, across,
          "it sums in each of several machines first and this version runs on one: use auto, ring, "
          "tree "
@@ -139,4 +140,47 @@ enum mgb_status mgb_resolve_unsupported(const struct mgb_resolver *resolver)
     if (p->hosts < 1)
         return mgb_fail(MGB_INVALID, "hosts = %d: give a whole number from 1", p->hosts);
     return MGB_OK;
+}
+
+/* What the tensor cores of a GPU multiply; 0.0: any GPU. NVIDIA, "CUDA C++ Programming Guide", table of compute capabilities. */
+static const struct {
+    int major, minor;
+} precision_needs[] = {[MGB_PRECISION_F32] = {0, 0},
+                       [MGB_PRECISION_TF32] = {8, 0},
+                       [MGB_PRECISION_BF16] = {8, 0},
+                       [MGB_PRECISION_F16] = {5, 3}};
+
+static enum mgb_status precision_serve(const struct mgb_device *device,
+                                       enum mgb_precision precision)
+{
+    const char *name = mgb_placement_options()[MGB_OPTION_PRECISION].values[precision];
+    int major = precision_needs[precision].major, minor = precision_needs[precision].minor;
+    int has_major, has_minor;
+    char text[MGB_DEVICE_NAME_MAX];
+    if (device->class != MGB_CLASS_CUDA)
+        return mgb_fail(MGB_UNSUPPORTED, "precision = %s needs GPUs; use f32", name);
+    if (sscanf(device->capability, "%d.%d", &has_major, &has_minor) != 2 || has_major > major ||
+        (has_major == major && has_minor >= minor))
+        return MGB_OK;
+    return mgb_fail(MGB_UNSUPPORTED,
+                    "precision = %s needs GPUs of compute capability %d.%d; %s has %s; use f32",
+                    name, major, minor, mgb_device_format(text, device->name), device->capability);
+}
+
+enum mgb_status mgb_resolve_precision(struct mgb_resolver *resolver)
+{
+    enum mgb_precision precision = resolver->asked->precision;
+    struct mgb_effective *out = resolver->out;
+    out->precision = precision;
+    if (precision == MGB_PRECISION_F32)
+        return MGB_OK;
+    for (int i = 0; i < out->tower_count; i++)
+        MGB_TRY(
+            precision_serve(&resolver->topology->devices[resolver->towers[i]], precision));
+    if (precision != MGB_PRECISION_F16 || !out->stale)
+        return MGB_OK;
+    return mgb_fail(MGB_UNSUPPORTED,
+                    "precision = f16 with stale = true is not supported in this version: a "
+                    "gradient would be applied under another loss scale than it was made with; "
+                    "use bf16 or stale = false");
 }

@@ -83,6 +83,7 @@ static enum mgb_status resolve_steps(struct mgb_resolver *resolver)
     MGB_TRY(mgb_resolve_places(resolver));
     mgb_resolve_exchange(resolver);
     MGB_TRY(resolve_threads(resolver));
+    MGB_TRY(mgb_resolve_precision(resolver));
     resolver->out->logical = asked->logical;
     resolver->out->peer_access = asked->peer_access;
     resolver->out->pinned = asked->pinned;

@@ -36,9 +36,14 @@ static void class_text(struct mgb_text *text, int class)
 static void head_text(struct mgb_text *text, const struct mgb_plan *plan)
 {
     static const char *const kinds[] = {"train", "evaluate", "move"};
-    mgb_text_add(text, "plan %s '%s' %s: %d rows, %d towers in %d classes\n", kinds[plan->kind],
+    mgb_text_add(text, "plan %s '%s' %s: %d rows, %d towers in %d classes", kinds[plan->kind],
                  mgb_graph_name(plan->graph), strategy_name(plan->strategy), plan->global_rows,
                  plan->tower_count, plan->class_count);
+    if (plan->precision != MGB_PRECISION_F32)
+        mgb_text_add(
+            text, ", products in %s",
+            mgb_placement_options()[MGB_OPTION_PRECISION].values[(int)plan->precision]);
+    mgb_text_add(text, "\n");
     for (int c = 0; c < plan->class_count; c++) {
         mgb_text_add(text, "class c%d: %d rows on %d towers, first ", c, plan->classes[c].rows,
                      plan->classes[c].tower_count);

@@ -234,9 +234,9 @@ static enum mgb_status counting_norm(struct mgb_queue *queue, float *to,
 
 static enum mgb_status counting_clip(struct mgb_queue *queue, float *to,
                                      const float *const *sources, const int64_t *counts,
-                                     int source_count, float clip_norm)
+                                     int source_count, struct mgb_clip clip)
 {
-    return mgb_host_backend.clip(queue, to, sources, counts, source_count, clip_norm);
+    return mgb_host_backend.clip(queue, to, sources, counts, source_count, clip);
 }
 
 static enum mgb_status counting_update(struct mgb_queue *queue, const struct mgb_update *update)

@@ -11,7 +11,10 @@ struct rig rig_open(const struct mgb_backend *backend, int64_t gpu_memory)
     struct rig rig = {.backend = backend};
     struct mgb_backend_options options = {.gpu_memory = gpu_memory, .logical = true};
     assert_ok(backend->probe(&rig.topology));
-    assert_ok(backend->open(&rig.context, &rig.topology, &options));
+    rig.lent = malloc(sizeof *rig.lent);
+    assert_non_null(rig.lent);
+    *rig.lent = rig.topology;
+    assert_ok(backend->open(&rig.context, rig.lent, &options));
     return rig;
 }
 
@@ -19,6 +22,7 @@ void rig_close(struct rig *rig)
 {
     rig->backend->close(rig->context);
     mgb_topology_done(&rig->topology);
+    free(rig->lent);
 }
 
 int rig_device(const struct rig *rig, const char *name)
@@ -163,6 +167,7 @@ static enum mgb_status node_describe(struct session *s, int index)
                 .node = index,
                 .rows = s->reference->rows,
                 .threads = s->play->threads,
+                .precision = s->play->precision,
                 .training = mgb_node_trains(graph, index, s->reference->training)}};
     for (int i = 0; i < node->input_count; i++)
         request.use.in_layout[i] = s->tensors[node->inputs[i]].layout;

@@ -8,7 +8,7 @@
 
 struct rig {
     const struct mgb_backend *backend;
-    struct mgb_topology topology;
+    struct mgb_topology topology, *lent; /* the same; lent: to the backend, where it stays */
     void *context;
 };
 /* Probes and opens; fails the test when that fails. */
@@ -24,6 +24,7 @@ struct rig_play {
     bool plain;       /* demand plain outputs everywhere; else only where a tensor has no readers */
     bool in_place;    /* use in-place where facts allow it */
     bool forward;     /* no gradients; variables are not read back */
+    enum mgb_precision precision; /* of products */
     int repeats;      /* 0: once */
     int64_t *node_ns; /* NULL, or per node the least time over the repeats; 0 where nothing ran */
     int *node_layout; /* NULL, or per node the layout of its first output */

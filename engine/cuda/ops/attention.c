@@ -280,10 +280,28 @@ enum mgb_status mgb_cuda_attention_run(struct mgb_queue *queue, const struct mgb
     return MGB_OK;
 }
 
+/* Two operands of a size of queries or keys, or scores and one of those. */
+static int64_t attention_narrow(const struct mgb_cuda_use *use)
+{
+    struct chunk chunk = chunk_make(use, MGB_CUDA_ATTENTION_BYTES);
+    int64_t batch = chunk.rows > chunk.heads ? chunk.rows : chunk.heads;
+    int64_t keys = use->in[1].shape.dim[0], heads = use->a.attention.heads;
+    int64_t part = use->in[0].shape.dim[1] / heads, value = use->in[2].shape.dim[1] / heads;
+    int64_t most = part > value ? part : value;
+    int64_t inner = mgb_cuda_narrow_bytes(batch, chunk.queries, most) +
+                    mgb_cuda_narrow_bytes(batch, keys, most);
+    int64_t longer = chunk.queries > keys ? chunk.queries : keys;
+    int64_t outer = mgb_cuda_narrow_bytes(batch, chunk.queries, keys) +
+                    mgb_cuda_narrow_bytes(batch, longer, most);
+    return inner > outer ? inner : outer;
+}
+
 static enum mgb_status attention_start(struct mgb_queue *queue, const struct mgb_kernel *kernel,
                                        const struct mgb_launch *launch)
 {
     return mgb_cuda_attention_run(queue, &kernel->use, launch, MGB_CUDA_ATTENTION_BYTES);
 }
 
-const struct mgb_cuda_op mgb_cuda_attention = {.facts = attention_facts, .start = attention_start};
+const struct mgb_cuda_op mgb_cuda_attention = {.facts = attention_facts,
+                                               .start = attention_start,
+                                               .narrow = attention_narrow};

@@ -106,7 +106,8 @@ static enum mgb_status chunk_forward(const struct chunk *c)
                                        .m = c->images * plan->pixels,
                                        .n = plan->filters,
                                        .k = plan->cells,
-                                       .batch = plan->groups};
+                                       .batch = plan->groups,
+                                       .b_stays = true};
     if (!plan->direct)
         MGB_TRY(windows_start(c->queue, plan, c->workspace, c->x, c->images, false));
     product.a = matrix_of(plan, plan->direct ? c->x : c->workspace, c->images);
@@ -146,7 +147,8 @@ static enum mgb_status chunk_grad_x(const struct chunk *c)
                                        .m = c->images * plan->pixels,
                                        .n = plan->cells,
                                        .k = plan->filters,
-                                       .batch = plan->groups};
+                                       .batch = plan->groups,
+                                       .b_stays = true};
     product.b.transposed = true;
     MGB_TRY(mgb_cuda_multiply(c->queue, &product));
     if (plan->direct)
@@ -229,4 +231,20 @@ static enum mgb_status conv_start(struct mgb_queue *queue, const struct mgb_kern
     return mgb_cuda_conv_start(queue, &kernel->use, &plan, launch);
 }
 
-const struct mgb_cuda_op mgb_cuda_conv2d = {.facts = conv_facts, .start = conv_start};
+/* A chunk: its windows, or y where the gradient of x is made of it, and the weight, or y for the gradient of that. */
+static int64_t conv_narrow(const struct mgb_cuda_use *use)
+{
+    struct mgb_cuda_conv plan = mgb_cuda_conv_make(use, MGB_CUDA_CONV_LIMIT);
+    int64_t pixels = plan.chunk * plan.pixels;
+    int64_t windows = mgb_cuda_narrow_bytes(plan.groups, pixels, plan.cells);
+    int64_t y = mgb_cuda_narrow_bytes(plan.groups, pixels, plan.filters);
+    int64_t weight = mgb_cuda_narrow_bytes(plan.groups, plan.cells, plan.filters);
+    if (plan.depthwise)
+        return 0;
+    if (use->kind == MGB_OP_CONV2D)
+        return windows + weight;
+    return use->kind == MGB_OP_CONV2D_GRAD_X ? y + weight : windows + y;
+}
+
+const struct mgb_cuda_op mgb_cuda_conv2d = {
+    .facts = conv_facts, .start = conv_start, .narrow = conv_narrow};

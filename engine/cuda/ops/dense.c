@@ -45,6 +45,15 @@ static enum mgb_status dense_grad_x_start(struct mgb_queue *queue, const struct 
     return mgb_cuda_multiply(queue, &product);
 }
 
+/* Of the first two operands, which are those of the product, each as lines of its last axis. */
+static int64_t dense_narrow(const struct mgb_cuda_use *use)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < 2; i++)
+        bytes += mgb_cuda_narrow_bytes(1, use->in[i].count / use->in[i].last, use->in[i].last);
+    return bytes;
+}
+
 /* The gradient of the bias: dy summed over its rows. */
 static struct mgb_gpu_fold_args columns_of(const struct mgb_cuda_use *use)
 {
@@ -87,7 +96,9 @@ static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct 
     return mgb_cuda_start_fold(queue, &args, launch->workspace);
 }
 
-const struct mgb_cuda_op mgb_cuda_dense = {.start = dense_start};
-const struct mgb_cuda_op mgb_cuda_dense_grad_x = {.start = dense_grad_x_start};
+const struct mgb_cuda_op mgb_cuda_dense = {.start = dense_start, .narrow = dense_narrow};
+const struct mgb_cuda_op mgb_cuda_dense_grad_x = {.start = dense_grad_x_start,
+                                                  .narrow = dense_narrow};
 const struct mgb_cuda_op mgb_cuda_dense_grad_w = {.facts = dense_grad_w_facts,
-                                                  .start = dense_grad_w_start};
+                                                  .start = dense_grad_w_start,
+                                                  .narrow = dense_narrow};

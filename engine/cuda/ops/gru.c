@@ -37,7 +37,8 @@ static struct mgb_cuda_product state_product(const struct mgb_cuda_recurrent *r,
                                      .b = {.data = r->recurrent + first, .ld = r->width},
                                      .m = r->rows,
                                      .n = columns,
-                                     .k = r->units};
+                                     .k = r->units,
+                                     .b_stays = true};
 }
 
 static enum mgb_status step_after(struct mgb_queue *queue, const struct mgb_cuda_recurrent *r,
@@ -107,4 +108,10 @@ static enum mgb_status gru_start(struct mgb_queue *queue, const struct mgb_kerne
     return MGB_OK;
 }
 
-const struct mgb_cuda_op mgb_cuda_gru = {.facts = gru_facts, .start = gru_start};
+static int64_t gru_narrow(const struct mgb_cuda_use *use)
+{
+    return mgb_cuda_recurrent_narrow(use, 3, false);
+}
+
+const struct mgb_cuda_op mgb_cuda_gru = {
+    .facts = gru_facts, .start = gru_start, .narrow = gru_narrow};

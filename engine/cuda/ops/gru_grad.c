@@ -74,7 +74,8 @@ static enum mgb_status state_multiply_back(struct mgb_queue *queue,
         .m = r->rows,
         .n = r->units,
         .k = columns,
-        .beta = beta};
+        .beta = beta,
+        .b_stays = true};
     return mgb_cuda_multiply(queue, &product);
 }
 
@@ -130,4 +131,10 @@ static enum mgb_status gru_grad_start(struct mgb_queue *queue, const struct mgb_
     return use->out[2].wanted ? recurrent_weights(queue, &r, &areas, launch->outputs[2]) : MGB_OK;
 }
 
-const struct mgb_cuda_op mgb_cuda_gru_grad = {.facts = gru_grad_facts, .start = gru_grad_start};
+static int64_t gru_grad_narrow(const struct mgb_cuda_use *use)
+{
+    return mgb_cuda_recurrent_narrow(use, 3, true);
+}
+
+const struct mgb_cuda_op mgb_cuda_gru_grad = {
+    .facts = gru_grad_facts, .start = gru_grad_start, .narrow = gru_grad_narrow};

@@ -38,7 +38,8 @@ static enum mgb_status state_multiply(struct mgb_queue *queue, const struct mgb_
                                        .m = r->rows,
                                        .n = r->width,
                                        .k = r->units,
-                                       .beta = 1};
+                                       .beta = 1,
+                                       .b_stays = true};
     return mgb_cuda_multiply(queue, &product);
 }
 
@@ -150,7 +151,8 @@ static enum mgb_status state_multiply_back(struct mgb_queue *queue,
         .m = r->rows,
         .n = r->units,
         .k = r->width,
-        .beta = 1};
+        .beta = 1,
+        .b_stays = true};
     return mgb_cuda_multiply(queue, &product);
 }
 
@@ -178,5 +180,12 @@ static enum mgb_status lstm_grad_start(struct mgb_queue *queue, const struct mgb
                                       r.width);
 }
 
-const struct mgb_cuda_op mgb_cuda_lstm = {.facts = lstm_facts, .start = lstm_start};
-const struct mgb_cuda_op mgb_cuda_lstm_grad = {.facts = lstm_grad_facts, .start = lstm_grad_start};
+static int64_t lstm_narrow(const struct mgb_cuda_use *use)
+{
+    return mgb_cuda_recurrent_narrow(use, 4, use->kind == MGB_OP_LSTM_GRAD);
+}
+
+const struct mgb_cuda_op mgb_cuda_lstm = {
+    .facts = lstm_facts, .start = lstm_start, .narrow = lstm_narrow};
+const struct mgb_cuda_op mgb_cuda_lstm_grad = {
+    .facts = lstm_grad_facts, .start = lstm_grad_start, .narrow = lstm_narrow};

@@ -23,4 +23,15 @@ static enum mgb_status matmul_start(struct mgb_queue *queue, const struct mgb_ke
     return mgb_cuda_multiply(queue, &product);
 }
 
-const struct mgb_cuda_op mgb_cuda_matmul = {.start = matmul_start};
+static int64_t matmul_narrow(const struct mgb_cuda_use *use)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct mgb_cuda_tensor *x = &use->in[i];
+        int64_t rows = x->shape.dim[x->shape.rank - 2];
+        bytes += mgb_cuda_narrow_bytes(x->count / (rows * x->last), rows, x->last);
+    }
+    return bytes;
+}
+
+const struct mgb_cuda_op mgb_cuda_matmul = {.start = matmul_start, .narrow = matmul_narrow};

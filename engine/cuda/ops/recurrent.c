@@ -174,3 +174,14 @@ enum mgb_status mgb_cuda_recurrent_bias(struct mgb_queue *queue, const struct mg
     return mgb_cuda_start(queue, (const void *)mgb_gpu_column_sum, (unsigned)((r->width + 31) / 32),
                           256, &args);
 }
+
+int64_t mgb_cuda_recurrent_narrow(const struct mgb_cuda_use *use, int gates, bool gradient)
+{
+    struct mgb_cuda_recurrent r = sizes_make(use, gates);
+    int64_t positions = r.rows * r.steps, most = r.in > r.units ? r.in : r.units;
+    int64_t input = mgb_cuda_narrow_bytes(1, positions, most);
+    int64_t weight = mgb_cuda_narrow_bytes(1, most, r.width);
+    if (!gradient)
+        return input + weight;
+    return mgb_cuda_narrow_bytes(1, positions, r.width) + (input > weight ? input : weight);
+}

@@ -50,6 +50,8 @@ enum mgb_status mgb_cuda_recurrent_previous(struct mgb_queue *queue,
 /* gates = x kernel, of all positions. */
 enum mgb_status mgb_cuda_recurrent_input(struct mgb_queue *queue,
                                          const struct mgb_cuda_recurrent *r, float *gates);
+/* mgb_cuda_op.narrow of lstm and gru, and of their gradients. */
+int64_t mgb_cuda_recurrent_narrow(const struct mgb_cuda_use *use, int gates, bool gradient);
 /* dx = dgates kernel', and the gradients of kernel and bias; those not wanted NULL. */
 enum mgb_status mgb_cuda_recurrent_input_grad(struct mgb_queue *queue,
                                               const struct mgb_cuda_recurrent *r,

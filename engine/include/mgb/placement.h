@@ -143,6 +143,7 @@ struct
     enum mgb_wire_type wire_type;
     bool staged, stale;
     enum mgb_batch_norm bn;
+    enum mgb_precision precision; /* of products on GPUs; /cpu:0 works in f32 */
     bool overlap, logical;
     enum mgb_recompute recompute;
     enum mgb_choice peer_access, pinned;

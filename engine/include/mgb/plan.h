@@ -34,7 +34,7 @@ enum mgb_task_kind {
                          * Its queue is the copy queue from the device to itself, so that backward runs on meanwhile */
     MGB_TASK_FILL, /* dst: zero bytes */
     MGB_TASK_NORM, /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
-    MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order */
+    MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order; see precision */
     MGB_TASK_UPDATE, /* per weight: weight, gradient, slots...; then the clip factor when clipping */
     MGB_TASK_CAST, /* dst, src: f32 to the wire type (dst has half the bytes), back (twice), or rounded and kept as f32 */
     MGB_TASK_MERGE, /* mean, variance; the towers' means, then their variances: those of all their rows together */
@@ -165,6 +165,8 @@ struct mgb_plan {
     enum mgb_allreduce algorithm;
     enum mgb_wire_type wire_type; /* of gradients: each tower's is rounded to it, and their sum */
     bool staged, stale;
+    /* Of products on GPUs. f16: losses' gradients are multiplied by the run's loss scale, and the clip factor takes it out. */
+    enum mgb_precision precision;
     struct mgb_optimizer optimizer;
     int threads, cpu_threads; /* as in the effective placement */
     void *memory;             /* owns everything above that is not borrowed */
@@ -244,7 +246,7 @@ struct mgb_flat_operand {
 int mgb_plan_operands(const struct mgb_plan *plan, int task, int tower,
                       struct mgb_flat_operand *out);
 
-/* Both plans have the same lasting arenas, byte for byte of the same meaning: no move is needed between them. */
+/* Both plans have the same lasting arenas, byte for byte of the same meaning. */
 bool mgb_plan_same_lasting(const struct mgb_plan *a, const struct mgb_plan *b);
 
 #endif

@@ -61,6 +61,8 @@ struct mgb_step_result {
     const struct mgb_task_time *tasks;
     const struct mgb_plan *plan; /* that was played: the full step's, or the remainder's */
     float lr;
+    float loss_scale; /* of f16: that of this step; 0: none */
+    bool skipped;     /* of f16: gradients were not finite, weights and slots stayed as they were */
 };
 
 struct mgb_step_sink {

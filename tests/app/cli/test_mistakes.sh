@@ -34,13 +34,18 @@ same 'database' no "$([ -e r.db ] && echo yes || echo no)"
 
 # What --help marks as later is what this version refuses.
 command_line='later'
-same 'marked' '--allreduce --precision --graph --hosts --backend' \
+same 'marked' '--allreduce --hosts --backend' \
     "$(mgbench run --help | sed -n 's/^  \(--[a-z]*\).*\[later: .*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
-for option in --precision=tf32 --precision=bf16 --precision=f16 --graph=yes --hosts=2 \
+for option in --hosts=2 \
     '--strategy allreduce --allreduce hierarchical'; do
     mgbench plan mlp $host --gpus 2 $option >"$work/out" 2>"$work/err"
     same "$option" "4 1" "$? $(grep -c 'is not supported in this version' "$work/err")"
 done
+for precision in tf32 bf16 f16; do
+    expect 4 '' "mgbench: precision = $precision needs GPUs; use f32" mgbench plan mlp $host --precision=$precision
+done
+expect 4 '' 'mgbench: graph = true: a step that is replayed needs GPUs; use auto or false' \
+    mgbench plan mlp $host --graph=yes
 expect 4 '' 'mgbench: backend "sim": this version has no simulator; use "host" (CPU devices) or "cuda"' \
     mgbench plan mlp --backend sim
 

@@ -4,6 +4,7 @@
 #include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
 #include "tests/support/rig.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,14 +200,56 @@ static void clipping_by_many_sources_has_the_bits_of_the_cpu(void **state)
         there[k] = far->array[2] + 7 * k;
         sizes[k] = k == 5 ? 700 : k % 9;
     }
-    float wanted, norm = 11.5f;
-    mgb_host_cpu_kernels.clip(&wanted, here, sizes, SOURCES, norm);
-    assert_true(wanted < 1);
-    long before = fake_cuda_calls("cudaLaunchKernel");
-    assert_ok(rig.backend->clip(gpu, &far->clip, there, sizes, SOURCES, norm));
-    assert_int_equal(fake_cuda_calls("cudaLaunchKernel") - before, 2);
+    static const struct mgb_clip limits[] = {{11.5f, 0}, {11.5f, 4}, {INFINITY, 1024}};
+    for (int i = 0; i < 3; i++) {
+        float wanted;
+        mgb_host_cpu_kernels.clip(&wanted, here, sizes, SOURCES, limits[i]);
+        assert_true(wanted > 0 && wanted < 1);
+        long before = fake_cuda_calls("cudaLaunchKernel");
+        assert_ok(rig.backend->clip(gpu, &far->clip, there, sizes, SOURCES, limits[i]));
+        assert_int_equal(fake_cuda_calls("cudaLaunchKernel") - before, 2);
+        area_read();
+        assert_memory_equal(&got.clip, &wanted, sizeof wanted);
+    }
+}
+
+/* A scale goes out of the factor, whether there is something to clip or not; without one, a sum may be what it likes. */
+static void a_sum_that_is_not_finite_makes_a_scaled_update_stand_still(void **state)
+{
+    (void)state;
+    static const float sums[] = {4, INFINITY, NAN};
+    static const struct mgb_clip scaled = {1, 8}, unscaled = {1, 0};
+    float weights[] = {1, 2}, gradients[] = {3, INFINITY};
+    int64_t one = 1;
+    for (int i = 0; i < 3; i++) {
+        const float *here = &sums[i], *there = far->norms;
+        float wanted;
+        mgb_host_cpu_kernels.clip(&wanted, &here, &one, 1, scaled);
+        assert_true(wanted == (i == 0 ? 0.125f : -1));
+        assert_ok(rig.backend->write(rig.context, 1, far->norms, &sums[i], sizeof sums[i]));
+        assert_ok(rig.backend->clip(gpu, &far->clip, &there, &one, 1, scaled));
+        area_read();
+        assert_memory_equal(&got.clip, &wanted, sizeof wanted);
+        mgb_host_cpu_kernels.clip(&wanted, &here, &one, 1, unscaled);
+        assert_true(wanted >= 0);
+    }
+    struct mgb_optimizer optimizer = {.kind = MGB_SGD};
+    struct mgb_step_values values = {.lr = 1};
+    float skip = -1;
+    struct mgb_update_item item = {.weight = weights, .gradient = gradients, .count = 2};
+    struct mgb_update update = {
+        .optimizer = &optimizer, .items = &item, .item_count = 1, .clip = &skip, .values = &values};
+    mgb_host_cpu_kernels.update(&update);
+    assert_true(weights[0] == 1 && weights[1] == 2);
+    assert_ok(rig.backend->write(rig.context, 1, far->array[0], weights, sizeof weights));
+    assert_ok(rig.backend->write(rig.context, 1, far->array[1], gradients, sizeof gradients));
+    assert_ok(rig.backend->write(rig.context, 1, &far->clip, &skip, sizeof skip));
+    item.weight = far->array[0];
+    item.gradient = far->array[1];
+    update.clip = &far->clip;
+    assert_ok(rig.backend->update(gpu, &update));
     area_read();
-    assert_memory_equal(&got.clip, &wanted, sizeof wanted);
+    assert_memory_equal(got.array[0], weights, sizeof weights);
 }
 
 int main(void)
@@ -218,6 +261,7 @@ int main(void)
         cmocka_unit_test(norms_of_many_tensors_have_the_bits_of_the_cpu),
         cmocka_unit_test(a_norm_goes_on_where_its_launch_ended),
         cmocka_unit_test(clipping_by_many_sources_has_the_bits_of_the_cpu),
+        cmocka_unit_test(a_sum_that_is_not_finite_makes_a_scaled_update_stand_still),
     };
     return cmocka_run_group_tests(tests, machine_begin, machine_end);
 }

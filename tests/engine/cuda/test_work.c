@@ -89,9 +89,9 @@ static void norm_and_clip_have_the_bits_of_the_cpu(void **state)
     float *norms = gpu_room(3), *clip = gpu_room(4);
     const float *of_cpu[1] = {wanted}, *of_gpu[1] = {norms};
     mgb_host_cpu_kernels.norm(wanted, near, counts, 2);
-    mgb_host_cpu_kernels.clip(&wanted_clip, of_cpu, ones, 1, 2.5f);
+    mgb_host_cpu_kernels.clip(&wanted_clip, of_cpu, ones, 1, (struct mgb_clip){.norm = 2.5f});
     assert_ok(cuda->norm(gpu, norms, far, counts, 2));
-    assert_ok(cuda->clip(gpu, clip, of_gpu, ones, 1, 2.5f));
+    assert_ok(cuda->clip(gpu, clip, of_gpu, ones, 1, (struct mgb_clip){.norm = 2.5f}));
     assert_ok(cuda->drain(context, 0));
     assert_ok(cuda->read(context, 1, got, norms, sizeof got));
     assert_ok(cuda->read(context, 1, &got_clip, clip, sizeof got_clip));

@@ -453,7 +453,7 @@ static void device_scopes_are_homes_until_relocated(void **state)
 static void what_this_version_lacks_is_said(void **state)
 {
     (void)state;
-    static const char *const lacking[] = {"precision=bf16", "graph=true", "hosts=2"};
+    static const char *const lacking[] = {"hosts=2"};
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
         char options[64], words[64];
         size_t name = strcspn(lacking[i], "=");
@@ -465,6 +465,65 @@ static void what_this_version_lacks_is_said(void **state)
     refused("gpus=2 strategy=allreduce allreduce=hierarchical", MGB_UNSUPPORTED,
             "allreduce = hierarchical is not supported in this version; it sums in each of several "
             "machines first");
+}
+
+static void graph_in_effect(const char *options, const char *wanted, const char *gave_way)
+{
+    char text[32];
+    struct mgb_effective e = resolve(options);
+    assert_string_equal(mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_GRAPH),
+                        wanted);
+    assert_string_equal(e.gave_way, gave_way);
+    mgb_effective_done(&e);
+}
+
+static void steps_are_replayed_on_gpus_that_nccl_does_not_join(void **state)
+{
+    (void)state;
+    refused("gpus=2 graph=true", MGB_UNSUPPORTED, "graph = true: a step that is replayed needs GPUs");
+    graph_in_effect("gpus=2", "false", "");
+    graph_in_effect("gpus=2 graph=auto", "false",
+                    "graph = auto: a step that is replayed needs GPUs");
+    for (int i = 1; i <= GPUS; i++)
+        devices[i].class = MGB_CLASS_CUDA;
+    graph_in_effect("gpus=2 strategy=gradients", "true", "");
+    graph_in_effect("gpus=2 strategy=gradients graph=true", "true", "");
+    graph_in_effect("gpus=2 strategy=gradients graph=false", "false", "");
+    graph_in_effect("gpus=1 strategy=allreduce", "true", "");
+    graph_in_effect("gpus=2 strategy=independent", "true", "");
+    graph_in_effect("gpus=2 strategy=allreduce", "false", "");
+    refused("gpus=2 strategy=allreduce graph=true", MGB_UNSUPPORTED, "a collective of NCCL");
+    refused("gpus=1 pinned=false graph=true", MGB_UNSUPPORTED, "pinned = false");
+    devices[2].physical = devices[1].physical;
+    graph_in_effect("gpus=2 strategy=allreduce logical=true graph=true", "true", "");
+}
+
+static void precision_is_what_the_gpus_multiply_in(void **state)
+{
+    (void)state;
+    char text[32];
+    refused("gpus=2 precision=bf16", MGB_UNSUPPORTED, "precision = bf16 needs GPUs; use f32");
+    refused("gpus=0 precision=tf32", MGB_UNSUPPORTED, "precision = tf32 needs GPUs; use f32");
+    for (int i = 1; i <= GPUS; i++) {
+        devices[i].class = MGB_CLASS_CUDA;
+        strcpy(devices[i].capability, i == 2 ? "7.5" : i == 3 ? "5.2" : "10.0");
+    }
+    struct mgb_effective e = resolve("gpus=1 precision=bf16"), plain = resolve("gpus=1");
+    assert_int_equal(e.precision, MGB_PRECISION_BF16);
+    assert_string_equal(
+        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_PRECISION), "bf16");
+    assert_false(mgb_effective_equal(&e, &plain));
+    mgb_effective_done(&plain);
+    mgb_effective_done(&e);
+    refused("gpus=2 precision=bf16", MGB_UNSUPPORTED,
+            "needs GPUs of compute capability 8.0; /gpu:1 has 7.5; use f32");
+    refused("gpus=2 precision=tf32", MGB_UNSUPPORTED, "8.0; /gpu:1 has 7.5");
+    refused("gpus=3 precision=f16", MGB_UNSUPPORTED, "5.3; /gpu:2 has 5.2");
+    refused("gpus=2 precision=f16 stale=true", MGB_UNSUPPORTED, "use bf16 or stale = false");
+    e = resolve("gpus=2 precision=f16");
+    mgb_effective_done(&e);
+    e = resolve("gpus=1 precision=bf16 stale=true");
+    mgb_effective_done(&e);
 }
 
 static void threads_are_given_or_divided(void **state)
@@ -552,6 +611,7 @@ int main(void)
         TEST(spread_gives_each_variable_to_the_emptiest_gpu),
         TEST(device_scopes_are_homes_until_relocated),
         TEST(what_this_version_lacks_is_said),
+        TEST(precision_is_what_the_gpus_multiply_in),
         TEST(threads_are_given_or_divided),
         TEST(a_heap_that_runs_out_is_reported),
         TEST(every_option_has_a_text_or_none),
