@@ -480,7 +480,8 @@ static void graph_in_effect(const char *options, const char *wanted, const char 
 static void steps_are_replayed_on_gpus_that_nccl_does_not_join(void **state)
 {
     (void)state;
-    refused("gpus=2 graph=true", MGB_UNSUPPORTED, "graph = true: a step that is replayed needs GPUs");
+    refused("gpus=2 graph=true", MGB_UNSUPPORTED,
+            "graph = true: a step that is replayed needs GPUs");
     graph_in_effect("gpus=2", "false", "");
     graph_in_effect("gpus=2 graph=auto", "false",
                     "graph = auto: a step that is replayed needs GPUs");
@@ -611,6 +612,7 @@ int main(void)
         TEST(spread_gives_each_variable_to_the_emptiest_gpu),
         TEST(device_scopes_are_homes_until_relocated),
         TEST(what_this_version_lacks_is_said),
+        TEST(steps_are_replayed_on_gpus_that_nccl_does_not_join),
         TEST(precision_is_what_the_gpus_multiply_in),
         TEST(threads_are_given_or_divided),
         TEST(a_heap_that_runs_out_is_reported),
