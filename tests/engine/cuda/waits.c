@@ -1,43 +1,132 @@
-/* Trains one step on two fake GPUs and leaves out the wait of that number: waits NUMBER OPTIONS (0: none). Prints how many
- * waits there were. test_waits.c runs it under ThreadSanitizer. */
+/* Trains two steps on fake GPUs and leaves out the wait of that number: waits NUMBER MODEL OPTIONS [GPU GPU ...], 0 for none;
+ * physical GPUs make devices logical. Or, as MODEL "reducer", sums over logical devices and overwrites what was summed.
+ * Prints every place in the backend's sources where a stream is made to wait, with how
+ * often it was, then the place of each wait in order, and what was computed. test_waits.c runs it. */
 #include "tests/engine/cuda/machine.h"
+#include "tests/engine/cuda/models.h"
+#include "tests/engine/cuda/wait_sites.h"
 
 #include "tests/support/check.h"
-#include "tests/support/model.h"
+#include "tests/support/rig.h"
 #include "tests/support/training.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#undef cudaStreamWaitEvent
 
-static const struct mgb_backend *cuda;
+#define MOST_WAITS 4096
+#define MOST_DEVICES 8
+#define STEPS 2
+#define COUNT 512
+
+extern struct wait_site __start_wait_sites[], __stop_wait_sites[];
+static const struct wait_site *order[MOST_WAITS];
 static int waits, left_out;
 
-static enum mgb_status wait_unless_left_out(struct mgb_queue *queue, struct mgb_event *event)
+cudaError_t wait_at(struct wait_site *site, cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    return ++waits == left_out ? MGB_OK : cuda->wait(queue, event);
+    site->waits++;
+    if (waits < MOST_WAITS)
+        order[waits] = site;
+    return ++waits == left_out ? cudaSuccess : cudaStreamWaitEvent(stream, event, flags);
+}
+
+static const char *name_of(const struct wait_site *site)
+{
+    const char *slash = strrchr(site->file, '/');
+    return slash ? slash + 1 : site->file;
+}
+
+static void report(const double *losses, uint64_t digest)
+{
+    for (const struct wait_site *site = __start_wait_sites; site < __stop_wait_sites; site++)
+        printf("site %s:%d %d\n", name_of(site), site->line, site->waits);
+    for (int i = 0; i < waits && i < MOST_WAITS; i++)
+        printf("wait %d %s:%d\n", i + 1, name_of(order[i]), order[i]->line);
+    printf("numbers %.17g %.17g %016llx\n", losses[0], losses[1], (unsigned long long)digest);
+}
+
+static enum mgb_status reduce(const struct mgb_backend *cuda, struct mgb_queue **queues,
+                              float **buffers, int devices, bool narrow)
+{
+    void *bytes[MOST_DEVICES];
+    for (int i = 0; i < devices; i++)
+        bytes[i] = buffers[i];
+    return narrow ? cuda->allreduce_wire(queues, bytes, devices, COUNT, MGB_ALLREDUCE_AUTO,
+                                         MGB_WIRE_F16)
+                  : cuda->allreduce(queues, buffers, devices, COUNT, MGB_ALLREDUCE_AUTO);
+}
+
+/* A sum whose parts the queues make just before and overwrite just after, as a plan may that lays other things there. */
+static void reducer_play(const struct mgb_backend *cuda, int devices, bool narrow)
+{
+    static float host[COUNT];
+    struct mgb_queue *queues[MOST_DEVICES];
+    float *buffers[MOST_DEVICES], *made[MOST_DEVICES];
+    double sums[2] = {0, 0};
+    struct rig rig = rig_open(cuda, 0);
+    for (int i = 0; i < devices; i++) {
+        queues[i] = rig_compute(&rig, i + 1, 1);
+        buffers[i] = rig_arena(&rig, i + 1, sizeof host);
+        made[i] = rig_arena(&rig, i + 1, sizeof host);
+        for (int k = 0; k < COUNT; k++)
+            host[k] = (float)(i + 1);
+        assert_ok(cuda->write(rig.context, i + 1, buffers[i], host, sizeof host));
+        assert_ok(cuda->write(rig.context, i + 1, made[i], host, sizeof host));
+    }
+    assert_ok(reduce(cuda, queues, buffers, devices, narrow)); /* opens what it needs */
+    assert_ok(cuda->drain(rig.context, INT64_MAX));
+    waits = 0;
+    for (int i = 0; i < devices; i++)
+        assert_ok(cuda->copy(queues[i], buffers[i], made[i], sizeof host));
+    assert_ok(reduce(cuda, queues, buffers, devices, narrow));
+    for (int i = 0; i < devices; i++) {
+        assert_ok(cuda->copy(queues[i], made[i], buffers[i], sizeof host));
+        assert_ok(cuda->fill(queues[i], buffers[i], sizeof host));
+    }
+    assert_ok(cuda->drain(rig.context, INT64_MAX));
+    for (int i = 0; i < devices; i++) {
+        assert_ok(cuda->read(rig.context, i + 1, host, made[i], sizeof host));
+        for (int k = 0; k < COUNT; k++)
+            sums[i % 2] += (double)host[k];
+        cuda->queue_free(queues[i]);
+        cuda->arena_free(rig.context, i + 1, buffers[i], sizeof host);
+        cuda->arena_free(rig.context, i + 1, made[i], sizeof host);
+    }
+    rig_close(&rig);
+    report(sums, 0);
 }
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    int physical[MOST_DEVICES];
+    double losses[STEPS];
+    if (count < 4 || count > 4 + MOST_DEVICES)
         return 2;
-    machine_set("2", NULL);
-    cuda = machine_cuda();
+    for (int i = 4; i < count; i++)
+        physical[i - 4] = atoi(arguments[i]);
     left_out = atoi(arguments[1]);
-    struct mgb_backend careless = *cuda;
-    careless.wait = wait_unless_left_out;
-    struct mgb_graph *graph = model_mlp();
+    machine_set("4", NULL);
+    if (strcmp(arguments[2], "reducer") == 0) {
+        reducer_play(machine_logical(physical, count - 4), count - 4,
+                     strcmp(arguments[3], "f16") == 0);
+        return 0;
+    }
+    struct mgb_graph *graph = machine_model(atoi(arguments[2]));
     struct training_data data = training_data_make(graph, 30, true, 3);
     struct training training = {.graph = graph,
                                 .source = &data.source,
-                                .options = arguments[2],
+                                .options = arguments[3],
                                 .optimizer = training_sgd(0.1f, 0.9f),
-                                .play_on = &careless};
+                                .play_on = count > 4 ? machine_logical(physical, count - 4)
+                                                     : machine_cuda()};
+    training.optimizer.clip_norm = 0.5f;
     struct mgb_run *run = training_open(&training);
-    training_step(run, 1, NULL);
-    (void)training_digest(run);
+    training_step(run, STEPS, losses);
+    uint64_t digest = training_digest(run);
     mgb_run_close(run);
     training_data_done(&data);
     mgb_graph_free(graph);
-    printf("waits %d\n", waits);
+    report(losses, digest);
     return 0;
 }
