@@ -103,6 +103,14 @@ static void sum_put(const struct collective *it, int rank, const float *sum)
     numbers_put(call->to, sum, call->count, call->type);
 }
 
+/* As far as a test wishes it (FAKE_CUDA_WRONG_SUM). */
+static void sum_damage(float *sum, size_t count, int rank)
+{
+    const struct fake_config *config = fake_config_get();
+    if (config->wrong_sums && count > 0 && (config->wrong_sums_all || config->wrong_rank == rank))
+        sum[0] = 2 * sum[0] + 1;
+}
+
 /* In place or not, no rank writes its result before all have read what they need of its memory. */
 static void all_reduce_run(const struct collective_op *part)
 {
@@ -112,6 +120,7 @@ static void all_reduce_run(const struct collective_op *part)
     fake_record_finish(it->arrived[part->rank]);
     if (ranks_await(part, it->arrived)) {
         sum_take(sum, it, count);
+        sum_damage(sum, count, part->rank);
         fake_record_finish(it->consumed[part->rank]);
         if (ranks_await(part, it->consumed))
             sum_put(it, part->rank, sum);

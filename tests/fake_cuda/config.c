@@ -116,6 +116,10 @@ static void config_load(void)
     config.seed = (unsigned)atoi(variable_get("FAKE_CUDA_SEED", "1"));
     config.random_order = strcmp(variable_get("FAKE_CUDA_ORDER", ""), "random") == 0;
     config.missing_rank_hangs = strcmp(variable_get("FAKE_CUDA_MISSING_RANK", ""), "hang") == 0;
+    const char *wrong = variable_get("FAKE_CUDA_WRONG_SUM", "");
+    config.wrong_sums = *wrong != '\0';
+    config.wrong_sums_all = strcmp(wrong, "all") == 0;
+    config.wrong_rank = atoi(wrong);
     fake_wishes_load(FAKE_WISH_FAIL, "FAKE_CUDA_FAIL", variable_get("FAKE_CUDA_FAIL", ""));
     fake_wishes_load(FAKE_WISH_HANG, "FAKE_CUDA_HANG", variable_get("FAKE_CUDA_HANG", ""));
     fake_wishes_load(FAKE_WISH_STICKY, "FAKE_CUDA_STICKY", variable_get("FAKE_CUDA_STICKY", ""));

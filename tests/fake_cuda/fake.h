@@ -27,6 +27,8 @@ struct fake_config {
     unsigned delay_us;
     unsigned seed;
     bool random_order, missing_rank_hangs;
+    bool wrong_sums, wrong_sums_all; /* of all-reduces: of rank wrong_rank, or of all */
+    int wrong_rank;
 };
 const struct fake_config *fake_config_get(void);
 unsigned fake_random(unsigned *state);

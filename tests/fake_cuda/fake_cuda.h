@@ -11,6 +11,7 @@
  *                             its rank is aborted)
  *   FAKE_CUDA_STICKY=cudaLaunchKernel:3=719    the device is lost where that call's work would begin; 700 without a code
  *   FAKE_CUDA_MISSING_RANK=hang    a collective that lacks a rank hangs; otherwise it is refused at once
+ *   FAKE_CUDA_WRONG_SUM=1     rank 1 gets wrong sums of all-reduces; all: the same wrong ones on every rank
  *   FAKE_CUDA_PEER_BAD=0-1    direct copies between the two arrive damaged (after peer access was enabled)
  *   FAKE_CUDA_PEER_SLOW=0-1:900    such copies take so many microseconds more a MiB
  *   FAKE_CUDA_SMS=2,1         multiprocessors a device
