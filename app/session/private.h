@@ -74,7 +74,8 @@ struct script_session {
     int one_row;            /* towers with one row, noted */
     int64_t odd_step;       /* the first whose loss is not finite; -1: none */
     double odd_loss;
-    int64_t skipped;  /* steps of the segment that changed no weights: gradients of f16 were not finite */
+    int64_t
+        skipped; /* steps of the segment that changed no weights: gradients of f16 were not finite */
     float loss_scale; /* of the newest step; 0: none */
     bool odd_told;
     double loss;

@@ -27,9 +27,9 @@ struct mgb_backend_options {
 };
 
 enum mgb_capability {
-    MGB_CAN_ALLREDUCE,   /* has the allreduce slot for these devices */
-    MGB_CAN_PEER_COPY,   /* copies between the two devices without staging */
-    MGB_CAN_PROTECT,     /* has the protect slot */
+    MGB_CAN_ALLREDUCE,    /* has the allreduce slot for these devices */
+    MGB_CAN_PEER_COPY,    /* copies between the two devices without staging */
+    MGB_CAN_PROTECT,      /* has the protect slot */
     MGB_CAN_LIMIT_MEMORY, /* gpu_memory is enforced */
     MGB_CAN_REPLAY        /* has the slots under "replay" */
 };
@@ -80,7 +80,8 @@ struct mgb_update {
     const struct mgb_optimizer *optimizer;
     const struct mgb_update_item *items;
     int item_count;
-    const float *clip; /* factor on the device; NULL: none; below 0: weights and slots stay as they are */
+    const float
+        *clip; /* factor on the device; NULL: none; below 0: weights and slots stay as they are */
     /* On the host. Not NULL: no optimizer, but moving statistics: weight = momentum weight + (1 - momentum) gradient. */
     const float *momentum;
     const struct mgb_step_values *values;
@@ -210,7 +211,9 @@ struct mgb_backend {
     void (*capture_drop)(void *context); /* queues serve as before */
     /* Enqueues all that was kept, as if by the calls once more; a drain is between any two. */
     enum mgb_status (*replay)(struct mgb_replay *replay);
-    void (*replay_free)(struct mgb_replay *replay); /* only while idle, before its queues and events; NULL allowed */
+    void (*replay_free)(
+        struct mgb_replay
+            *replay); /* only while idle, before its queues and events; NULL allowed */
 };
 
 /* The registry: the only place that knows which backends there are. */

@@ -78,7 +78,8 @@ struct mgb_cuda_cpu {
     const struct mgb_cpu_kernels *kernels;
     struct mgb_cuda_fault *fault; /* pinned, the context's */
     struct mgb_cuda_jobs step_jobs;
-    struct mgb_cuda_jobs *jobs; /* that a new job is one of: the step's, or those of a step that is kept */
+    struct mgb_cuda_jobs
+        *jobs; /* that a new job is one of: the step's, or those of a step that is kept */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of what follows */

@@ -69,9 +69,10 @@ struct mgb_queue {
     cudaStream_t stream;
     cublasHandle_t blas;         /* compute queues of GPUs */
     cudaEvent_t arrived, served; /* collective.c */
-    bool collective;  /* it took part in one of NCCL's: `arrived` is where its newest one begins */
-    int rank;         /* there */
-    double *scratch;  /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
+    bool collective; /* it took part in one of NCCL's: `arrived` is where its newest one begins */
+    int rank;        /* there */
+    double *
+        scratch; /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
     struct mgb_cuda_arithmetic arithmetic;
     const char *last; /* the newest work, for messages */
 };

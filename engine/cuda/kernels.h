@@ -73,11 +73,13 @@ struct mgb_gpu_cast_args { /* narrow: to 16 bits; widen: back; both: rounded, ke
     int64_t count;
     int brain, narrow, widen;
 };
-struct mgb_gpu_narrow_args { /* [matrices][rows][columns] to 16 bits, rows to_ld apart; a thread takes four of a row */
+struct
+    mgb_gpu_narrow_args { /* [matrices][rows][columns] to 16 bits, rows to_ld apart; a thread takes four of a row */
     uint16_t *to;
     const float *from;
     int64_t matrices, rows, columns;
-    int64_t ld, stride, to_ld; /* elements between rows, between matrices; between rows of `to`, which has no gaps else */
+    int64_t ld, stride,
+        to_ld; /* elements between rows, between matrices; between rows of `to`, which has no gaps else */
     int brain, wide;
 };
 

@@ -48,7 +48,7 @@ struct mgb_gpu_clip_args {
     int64_t count[MGB_GPU_CLIPS];
     int items;
     float *to;
-    double *carry; /* holds the sum between launches */
+    double *carry;     /* holds the sum between launches */
     float norm, scale; /* as in struct mgb_clip */
     int first, last;
 };

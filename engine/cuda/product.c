@@ -69,16 +69,16 @@ static struct mgb_gpu_narrow_args narrow_place(const struct mgb_queue *queue, in
                                                int64_t columns, int64_t batch)
 {
     const struct mgb_cuda_arithmetic *scratch = &queue->arithmetic;
-    struct mgb_gpu_narrow_args args = {
-        .to = (uint16_t *)(void *)(scratch->narrow + *at),
-        .from = matrix->data,
-        .matrices = batch > 1 && matrix->stride != 0 ? batch : 1,
-        .rows = matrix->transposed ? columns : rows,
-        .columns = matrix->transposed ? rows : columns,
-        .ld = matrix->ld,
-        .stride = matrix->stride,
-        .brain = scratch->precision == MGB_PRECISION_BF16,
-        .wide = matrix->ld % 4 == 0 && matrix->stride % 4 == 0 && (uintptr_t)matrix->data % 16 == 0};
+    struct mgb_gpu_narrow_args args = {.to = (uint16_t *)(void *)(scratch->narrow + *at),
+                                       .from = matrix->data,
+                                       .matrices = batch > 1 && matrix->stride != 0 ? batch : 1,
+                                       .rows = matrix->transposed ? columns : rows,
+                                       .columns = matrix->transposed ? rows : columns,
+                                       .ld = matrix->ld,
+                                       .stride = matrix->stride,
+                                       .brain = scratch->precision == MGB_PRECISION_BF16,
+                                       .wide = matrix->ld % 4 == 0 && matrix->stride % 4 == 0 &&
+                                               (uintptr_t)matrix->data % 16 == 0};
     args.to_ld =
         (args.columns + MGB_CUDA_NARROW_ROW - 1) / MGB_CUDA_NARROW_ROW * MGB_CUDA_NARROW_ROW;
     *at += mgb_cuda_narrow_bytes(args.matrices, args.rows, args.columns);
@@ -93,8 +93,8 @@ static bool is_kept(const struct mgb_gpu_narrow_args *kept, const struct mgb_gpu
 
 static struct operand operand_of(const struct mgb_gpu_narrow_args *args)
 {
-    return (struct operand){
-        args->to, args->to_ld, args->matrices > 1 ? args->rows * args->to_ld : 0};
+    return (struct operand){args->to, args->to_ld,
+                            args->matrices > 1 ? args->rows * args->to_ld : 0};
 }
 
 static enum mgb_status narrow_start(struct mgb_queue *queue, struct mgb_gpu_narrow_args *args)
@@ -134,8 +134,7 @@ enum mgb_status mgb_cuda_multiply(struct mgb_queue *queue, const struct mgb_cuda
     case MGB_PRECISION_F32:
         return multiply_f32(queue, p, alpha);
     case MGB_PRECISION_TF32:
-        return multiply_typed(queue, p, alpha,
-                              (struct operand){p->a.data, p->a.ld, p->a.stride},
+        return multiply_typed(queue, p, alpha, (struct operand){p->a.data, p->a.ld, p->a.stride},
                               (struct operand){p->b.data, p->b.ld, p->b.stride});
     case MGB_PRECISION_BF16:
     case MGB_PRECISION_F16:

@@ -24,7 +24,8 @@ struct mgb_cuda_product {
     int64_t batch; /* 0 counts as 1; beyond 1 the strides count */
     float alpha;   /* 0 counts as 1 */
     float beta;
-    bool b_stays; /* nothing writes b while the operator runs: narrowed once for products in a row with the same */
+    bool
+        b_stays; /* nothing writes b while the operator runs: narrowed once for products in a row with the same */
 };
 
 /* On the queue's stream; its GPU is current (mgb_cuda_begin). MGB_UNSUPPORTED when a size is beyond cuBLAS. */

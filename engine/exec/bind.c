@@ -50,8 +50,7 @@ static int update_place(struct mgb_program *program, struct mgb_command *command
     const struct mgb_optimizer *optimizer = &plan->optimizer;
     bool states = command->task->states;
     int slots = states ? 0 : mgb_optimizer_slots(optimizer),
-        clip = !states &&
-               (optimizer->clip_norm > 0.0f || plan->precision == MGB_PRECISION_F16);
+        clip = !states && (optimizer->clip_norm > 0.0f || plan->precision == MGB_PRECISION_F16);
     int count = (command->slot_count - clip) / (2 + slots);
     void **address = program->addresses[0] + command->slot_begin;
     const int64_t *counts = program->counts + command->slot_begin;

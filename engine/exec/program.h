@@ -79,8 +79,9 @@ struct mgb_program {
     bool hold;          /* of this play */
     int64_t generation; /* of the site when it was bound; 0: not bound */
     bool traced;        /* every command has both events */
-    enum mgb_choice replay; /* NO: always enqueued; AUTO: until it cannot be replayed; YES: that is an error */
-    struct mgb_replay *replays[2]; /* by input slot; NULL: not kept yet */
+    enum mgb_choice
+        replay; /* NO: always enqueued; AUTO: until it cannot be replayed; YES: that is an error */
+    struct mgb_replay *replays[2];         /* by input slot; NULL: not kept yet */
     struct mgb_optimizer replay_optimizer; /* of which they were made */
     struct mgb_queue **capture_queues;
     int plays;                /* since it was bound */

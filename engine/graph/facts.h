@@ -17,10 +17,10 @@
 struct mgb_node_use {
     const struct mgb_graph *graph;
     int node;
-    int64_t rows;  /* > 0 */
-    int threads;   /* of the device's queue; 1 on GPUs */
+    int64_t rows;                 /* > 0 */
+    int threads;                  /* of the device's queue; 1 on GPUs */
     enum mgb_precision precision; /* of products; f32 on CPU devices */
-    bool training; /* mgb_node_trains; false: evaluation, dropout passes through */
+    bool training;                /* mgb_node_trains; false: evaluation, dropout passes through */
     int in_layout[MGB_MAX_INPUTS];
     bool plain[MGB_MAX_OUTPUTS]; /* this output must be plain */
 };

@@ -9,7 +9,8 @@ static bool clips(const struct mgb_planner *planner)
     bool trains = false;
     for (int k = 0; k < planner->buckets.count; k++)
         trains = trains || !planner->buckets.at[k].states;
-    bool scaled = planner->plan->precision == MGB_PRECISION_F16; /* the factor takes the scale out */
+    bool scaled =
+        planner->plan->precision == MGB_PRECISION_F16; /* the factor takes the scale out */
     return planner->training && trains && (planner->request->optimizer.clip_norm > 0 || scaled);
 }
 

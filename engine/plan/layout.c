@@ -43,8 +43,7 @@ static void factors_keep(struct mgb_planner *planner, int end)
     for (int i = 0; i < planner->tasks.count; i++)
         if (planner->tasks.at[i].kind == MGB_TASK_CLIP &&
             planner->plan->precision == MGB_PRECISION_F16)
-            planner->drafts
-                .at[planner->operands.at[planner->tasks.at[i].operand_begin].buffer]
+            planner->drafts.at[planner->operands.at[planner->tasks.at[i].operand_begin].buffer]
                 .keep = end;
 }
 

@@ -75,15 +75,14 @@ static struct mgb_operand output_fixed(const struct placing *p, int tensor)
 static void use_fill(struct placing *p, int node)
 {
     const struct mgb_planner *planner = p->planner;
-    p->use =
-        (struct mgb_node_use){.graph = planner->graph,
-                              .node = node,
-                              .rows = p->stage->rows,
-                              .threads = threads_of(planner, p->stage->device),
-                              .precision = mgb_precision_on(
-                                  &planner->request->topology->devices[p->stage->device],
-                                  planner->plan->precision),
-                              .training = mgb_node_trains(planner->graph, node, planner->training)};
+    p->use = (struct mgb_node_use){
+        .graph = planner->graph,
+        .node = node,
+        .rows = p->stage->rows,
+        .threads = threads_of(planner, p->stage->device),
+        .precision = mgb_precision_on(&planner->request->topology->devices[p->stage->device],
+                                      planner->plan->precision),
+        .training = mgb_node_trains(planner->graph, node, planner->training)};
     for (int i = 0; i < p->node->input_count && i < MGB_MAX_INPUTS; i++)
         p->use.in_layout[i] = p->stage->tensors[p->node->inputs[i]].layout;
     int exchanged = mgb_plan_exchanged(planner, node);

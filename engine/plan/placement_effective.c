@@ -178,6 +178,6 @@ bool mgb_effective_equal(const struct mgb_effective *a, const struct mgb_effecti
            a->logical == b->logical && a->peer_access == b->peer_access && a->pinned == b->pinned &&
            a->gpu_memory == b->gpu_memory && a->recompute == b->recompute &&
            (a->graph == MGB_CHOICE_NO) == (b->graph == MGB_CHOICE_NO) &&
-           a->precision == b->precision &&
-           a->threads == b->threads && a->cpu_threads == b->cpu_threads;
+           a->precision == b->precision && a->threads == b->threads &&
+           a->cpu_threads == b->cpu_threads;
 }

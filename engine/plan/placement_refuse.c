@@ -175,8 +175,7 @@ enum mgb_status mgb_resolve_precision(struct mgb_resolver *resolver)
     if (precision == MGB_PRECISION_F32)
         return MGB_OK;
     for (int i = 0; i < out->tower_count; i++)
-        MGB_TRY(
-            precision_serve(&resolver->topology->devices[resolver->towers[i]], precision));
+        MGB_TRY(precision_serve(&resolver->topology->devices[resolver->towers[i]], precision));
     if (precision != MGB_PRECISION_F16 || !out->stale)
         return MGB_OK;
     return mgb_fail(MGB_UNSUPPORTED,

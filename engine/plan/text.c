@@ -40,9 +40,8 @@ static void head_text(struct mgb_text *text, const struct mgb_plan *plan)
                  mgb_graph_name(plan->graph), strategy_name(plan->strategy), plan->global_rows,
                  plan->tower_count, plan->class_count);
     if (plan->precision != MGB_PRECISION_F32)
-        mgb_text_add(
-            text, ", products in %s",
-            mgb_placement_options()[MGB_OPTION_PRECISION].values[(int)plan->precision]);
+        mgb_text_add(text, ", products in %s",
+                     mgb_placement_options()[MGB_OPTION_PRECISION].values[(int)plan->precision]);
     mgb_text_add(text, "\n");
     for (int c = 0; c < plan->class_count; c++) {
         mgb_text_add(text, "class c%d: %d rows on %d towers, first ", c, plan->classes[c].rows,

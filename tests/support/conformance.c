@@ -130,7 +130,8 @@ void conformance_sums(const struct rig *rig, int device, int threads)
     assert_ok(b->copy(queue, base->copy, base->to, sizeof base->copy));
     assert_ok(b->norm(queue, base->norms, sources, counts, SOURCES));
     assert_ok(b->clip(queue, base->clip, norms, norm_count, 1, (struct mgb_clip){.norm = 0.5f}));
-    assert_ok(b->clip(queue, base->clip + 1, norms, norm_count, 1, (struct mgb_clip){.norm = 1e9f}));
+    assert_ok(
+        b->clip(queue, base->clip + 1, norms, norm_count, 1, (struct mgb_clip){.norm = 1e9f}));
     assert_ok(b->reduce(queue, base->source[0], sources, 2, LONG)); /* onto its first source */
     assert_ok(b->fill(queue, base->source[4] + 1, 4 * (LONG - 2)));
     assert_ok(b->drain(rig->context, DRAIN_NS));

@@ -21,11 +21,11 @@ void *rig_arena(const struct rig *rig, int device, int64_t bytes);
 
 struct rig_play {
     int device, threads;
-    bool plain;       /* demand plain outputs everywhere; else only where a tensor has no readers */
-    bool in_place;    /* use in-place where facts allow it */
-    bool forward;     /* no gradients; variables are not read back */
+    bool plain;    /* demand plain outputs everywhere; else only where a tensor has no readers */
+    bool in_place; /* use in-place where facts allow it */
+    bool forward;  /* no gradients; variables are not read back */
     enum mgb_precision precision; /* of products */
-    int repeats;      /* 0: once */
+    int repeats;                  /* 0: once */
     int64_t *node_ns; /* NULL, or per node the least time over the repeats; 0 where nothing ran */
     int *node_layout; /* NULL, or per node the layout of its first output */
 };

@@ -302,6 +302,5 @@ static enum mgb_status attention_start(struct mgb_queue *queue, const struct mgb
     return mgb_cuda_attention_run(queue, &kernel->use, launch, MGB_CUDA_ATTENTION_BYTES);
 }
 
-const struct mgb_cuda_op mgb_cuda_attention = {.facts = attention_facts,
-                                               .start = attention_start,
-                                               .narrow = attention_narrow};
+const struct mgb_cuda_op mgb_cuda_attention = {
+    .facts = attention_facts, .start = attention_start, .narrow = attention_narrow};

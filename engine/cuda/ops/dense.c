@@ -99,6 +99,5 @@ static enum mgb_status dense_grad_w_start(struct mgb_queue *queue, const struct 
 const struct mgb_cuda_op mgb_cuda_dense = {.start = dense_start, .narrow = dense_narrow};
 const struct mgb_cuda_op mgb_cuda_dense_grad_x = {.start = dense_grad_x_start,
                                                   .narrow = dense_narrow};
-const struct mgb_cuda_op mgb_cuda_dense_grad_w = {.facts = dense_grad_w_facts,
-                                                  .start = dense_grad_w_start,
-                                                  .narrow = dense_narrow};
+const struct mgb_cuda_op mgb_cuda_dense_grad_w = {
+    .facts = dense_grad_w_facts, .start = dense_grad_w_start, .narrow = dense_narrow};

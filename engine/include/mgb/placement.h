@@ -147,7 +147,8 @@ struct
     bool overlap, logical;
     enum mgb_recompute recompute;
     enum mgb_choice peer_access, pinned;
-    enum mgb_choice graph; /* NO: steps are not replayed; AUTO: until one cannot be; YES: that is an error */
+    enum mgb_choice
+        graph; /* NO: steps are not replayed; AUTO: until one cannot be; YES: that is an error */
     int64_t gpu_memory;
     int threads;     /* a tower's device; depends on the number of towers and cores only */
     int cpu_threads; /* /cpu:0 when no tower runs there */

@@ -50,8 +50,7 @@ static int draw(int number, int stream, int below)
 static void numbers_fill(float *to, int stream)
 {
     for (int i = 0; i < ROOM; i++)
-        to[i] =
-            2.0f * mgb_random_unit(mgb_random_at(8, (uint64_t)i, (uint64_t)stream).v[0]) - 1.0f;
+        to[i] = 2.0f * mgb_random_unit(mgb_random_at(8, (uint64_t)i, (uint64_t)stream).v[0]) - 1.0f;
 }
 
 /* Rows and columns of an operand as stored, perhaps with gaps; from an odd address now and then. */
@@ -240,7 +239,8 @@ static void values_compare(const struct reference *reference, const char *model,
                            const struct rig_values *exact, const struct rig_values *values,
                            enum mgb_precision precision, bool moved[MULTIPLYING])
 {
-    static const double most[] = {0, 0.02, 0.1, 0.02}; /* tens of roundings, gradients that nearly cancel */
+    static const double most[] = {0, 0.02, 0.1,
+                                  0.02}; /* tens of roundings, gradients that nearly cancel */
     const struct mgb_graph *graph = reference->graph;
     bool part = values_part(reference, exact, values);
     for (int n = 0; n < graph->node_count; n++) {
@@ -256,19 +256,22 @@ static void values_compare(const struct reference *reference, const char *model,
 }
 
 static void model_compare(const struct rig *rig, const struct conformance_model *model,
-                          enum mgb_precision precision, bool moved[MULTIPLYING])
+                          bool moved[4][MULTIPLYING])
 {
     struct mgb_graph *graph = model->make();
     struct reference reference = reference_make(graph, 3);
-    struct rig_values exact = {0}, values = {0};
+    struct rig_values exact = {0};
     struct rig_play play = {.device = 1, .threads = 1, .plain = true};
     reference_fill(&reference, 42);
     assert_ok(rig_run(&exact, rig, &reference, &play));
-    play.precision = precision;
-    assert_ok(rig_run(&values, rig, &reference, &play));
-    values_compare(&reference, model->name, &exact, &values, precision, moved);
+    for (int precision = 1; precision < 4; precision++) {
+        struct rig_values values = {0};
+        play.precision = (enum mgb_precision)precision;
+        assert_ok(rig_run(&values, rig, &reference, &play));
+        values_compare(&reference, model->name, &exact, &values, play.precision, moved[precision]);
+        rig_values_free(&values);
+    }
     rig_values_free(&exact);
-    rig_values_free(&values);
     reference_free(&reference);
     mgb_graph_free(graph);
 }
@@ -287,15 +290,14 @@ static void every_operator_that_multiplies_does_so_in_each_precision(void **stat
     (void)state;
     machine_set("1", NULL);
     struct rig rig = rig_open(machine_cuda(), 0);
-    for (int precision = 1; precision < 4; precision++) {
-        bool moved[MULTIPLYING] = {false};
-        for (int i = 0; i < conformance_model_count; i++)
-            if (is_wanted(conformance_models[i].name))
-                model_compare(&rig, &conformance_models[i], (enum mgb_precision)precision, moved);
+    bool moved[4][MULTIPLYING] = {{false}};
+    for (int i = 0; i < conformance_model_count; i++)
+        if (is_wanted(conformance_models[i].name))
+            model_compare(&rig, &conformance_models[i], moved);
+    for (int precision = 1; precision < 4; precision++)
         for (size_t i = 0; i < MULTIPLYING; i++)
-            if (!moved[i])
+            if (!moved[precision][i])
                 fail_msg("%s in %s has the bits of f32", multiplying[i].name, names[precision]);
-    }
     rig_close(&rig);
     machine_check_empty();
 }

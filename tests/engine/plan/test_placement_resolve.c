@@ -499,34 +499,6 @@ static void steps_are_replayed_on_gpus_that_nccl_does_not_join(void **state)
     graph_in_effect("gpus=2 strategy=allreduce logical=true graph=true", "true", "");
 }
 
-static void precision_is_what_the_gpus_multiply_in(void **state)
-{
-    (void)state;
-    char text[32];
-    refused("gpus=2 precision=bf16", MGB_UNSUPPORTED, "precision = bf16 needs GPUs; use f32");
-    refused("gpus=0 precision=tf32", MGB_UNSUPPORTED, "precision = tf32 needs GPUs; use f32");
-    for (int i = 1; i <= GPUS; i++) {
-        devices[i].class = MGB_CLASS_CUDA;
-        strcpy(devices[i].capability, i == 2 ? "7.5" : i == 3 ? "5.2" : "10.0");
-    }
-    struct mgb_effective e = resolve("gpus=1 precision=bf16"), plain = resolve("gpus=1");
-    assert_int_equal(e.precision, MGB_PRECISION_BF16);
-    assert_string_equal(
-        mgb_effective_get_text(text, sizeof text, &e, &topology, MGB_OPTION_PRECISION), "bf16");
-    assert_false(mgb_effective_equal(&e, &plain));
-    mgb_effective_done(&plain);
-    mgb_effective_done(&e);
-    refused("gpus=2 precision=bf16", MGB_UNSUPPORTED,
-            "needs GPUs of compute capability 8.0; /gpu:1 has 7.5; use f32");
-    refused("gpus=2 precision=tf32", MGB_UNSUPPORTED, "8.0; /gpu:1 has 7.5");
-    refused("gpus=3 precision=f16", MGB_UNSUPPORTED, "5.3; /gpu:2 has 5.2");
-    refused("gpus=2 precision=f16 stale=true", MGB_UNSUPPORTED, "use bf16 or stale = false");
-    e = resolve("gpus=2 precision=f16");
-    mgb_effective_done(&e);
-    e = resolve("gpus=1 precision=bf16 stale=true");
-    mgb_effective_done(&e);
-}
-
 static void threads_are_given_or_divided(void **state)
 {
     (void)state;
@@ -613,7 +585,6 @@ int main(void)
         TEST(device_scopes_are_homes_until_relocated),
         TEST(what_this_version_lacks_is_said),
         TEST(steps_are_replayed_on_gpus_that_nccl_does_not_join),
-        TEST(precision_is_what_the_gpus_multiply_in),
         TEST(threads_are_given_or_divided),
         TEST(a_heap_that_runs_out_is_reported),
         TEST(every_option_has_a_text_or_none),
