@@ -323,6 +323,7 @@ local function text_make(e, f, steps)
   lines[#lines + 1] = bound_text(e)
   lines[#lines + 1] = slowest_text(e)
   lines[#lines + 1] = compute_text(e, f)
+  lines[#lines + 1] = host.explain_staged(f, e.rows)
   if not e.known then lines[#lines + 1] = "An older version stored these tasks: only the order of queues is known, not what waits for what." end
   if e.alone then
     local words = ("%.2f times the rate of run %d on one GPU"):format(e.alone.speedup, e.alone.run_id)

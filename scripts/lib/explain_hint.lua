@@ -95,3 +95,35 @@ function host.explain_toggles(f, groups)
   table.sort(list, function(a, b) return a.share > b.share end)
   return list
 end
+
+-- What the rows copied between GPUs by way of the host, without peer access, and what that costs a step as far as both ways were
+-- once tried on this machine: MB, ms by way of the host, ms by peer access (nil: not known). nil: nothing did.
+local function staged_sum(f, rows)
+  local links, mb, staged_ms, peer_ms = {}, 0, 0, 0
+  for _, link in ipairs(host.query([[SELECT from_device || '->' || to_device AS way, peer_access, peer_gbps, staged_gbps FROM link
+    WHERE machine_id = ? AND backend = ?]], f.machine_id, f.backend)) do
+    links[link.way] = link
+  end
+  for _, row in ipairs(rows) do
+    local link = links[row.where] or {}
+    if row.mb and row.where:find("^/gpu:%d+%->/gpu:%d+$") and (f.peer_access == "false" or link.peer_access ~= 1) then
+      local known = staged_ms and link.peer_gbps and link.staged_gbps
+      mb = mb + row.mb
+      staged_ms = known and staged_ms + row.mb / link.staged_gbps or nil
+      peer_ms = known and peer_ms + row.mb / link.peer_gbps or nil
+    end
+  end
+  if mb > 0 then return mb, staged_ms, peer_ms end
+end
+
+-- nil: no copy between GPUs passed through the host. Devices that share a GPU are not looked at.
+function host.explain_staged(f, rows)
+  if f.backend ~= "cuda" or f.logical == 1 then return nil end
+  local mb, staged_ms, peer_ms = staged_sum(f, rows)
+  if not mb then return nil end
+  local text = ("Between GPUs %s MB a step go by way of the host: %s"):format(host.number_text(mb),
+    f.peer_access == "false" and "peer access is off" or "no peer access is in use")
+  if not staged_ms then return text .. "." end
+  return ("%s.\n  At the rates measured here that is %s ms of copying, by peer access %s ms."):format(text,
+    host.number_text(staged_ms), host.number_text(peer_ms))
+end
