@@ -28,7 +28,7 @@ for file in lib/*.lua models/*.lua experiments/*.lua machines/*.lua data/*; do
     [ -f "$file" ] || continue
     need "$prefix/share/mgbench/$file"
 done
-if [ -n "$(find "$MGB_BUILD_DIR" -name libmgb_cuda.so)" ]; then
+if [ -f "$MGB_BUILD_DIR/libmgb_cuda.so" ]; then
     [ -n "$(find "$prefix" -path '*/mgbench/libmgb_cuda.so')" ] || { echo 'not installed: the CUDA plugin'; missing=1; }
 fi
 exit "$missing"
