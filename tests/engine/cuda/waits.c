@@ -1,5 +1,7 @@
 /* Trains two steps on fake GPUs and leaves out the wait of that number: waits NUMBER MODEL OPTIONS [GPU GPU ...], 0 for none;
- * physical GPUs make devices logical. Or, as MODEL "reducer", sums over logical devices and overwrites what was summed.
+ * physical GPUs make devices logical. Or, as MODEL "reducer", sums over logical devices and overwrites what was summed. With
+ * WAITS_SPOILED_ROW the second step fails, and must leave the weights alone.
+ *
  * Prints every place in the backend's sources where a stream is made to wait, with how
  * often it was, then the place of each wait in order, and what was computed. test_waits.c runs it. */
 #include "tests/engine/cuda/machine.h"
@@ -97,10 +99,35 @@ static void reducer_play(const struct mgb_backend *cuda, int devices, bool narro
     report(sums, 0);
 }
 
+/* Row `row` has a label that no class has: its step must fail and leave all weights alone. */
+static void label_spoil(const struct training_data *data, const struct mgb_graph *graph, int row)
+{
+    const char *name;
+    int64_t width = mgb_shape_count(mgb_tensor_shape(graph, mgb_graph_input_at(graph, 1, &name)));
+    ((int32_t *)data->arrays[1])[row * width] = 99;
+}
+
+static void failure_play(struct mgb_run *run)
+{
+    struct mgb_step_request request = {.steps = 1};
+    int64_t done;
+    training_step(run, 1, NULL);
+    uint64_t before = training_digest(run);
+    assert_status(mgb_run_step(run, &done, &request, NULL), MGB_INVALID);
+    report((double[]){0, 0}, training_digest(run) ^ before);
+}
+
+static void training_play(struct mgb_run *run)
+{
+    double losses[STEPS];
+    training_step(run, STEPS, losses);
+    report(losses, training_digest(run));
+}
+
 int main(int count, char **arguments)
 {
     int physical[MOST_DEVICES];
-    double losses[STEPS];
+    const char *spoiled = getenv("WAITS_SPOILED_ROW");
     if (count < 4 || count > 4 + MOST_DEVICES)
         return 2;
     for (int i = 4; i < count; i++)
@@ -113,7 +140,9 @@ int main(int count, char **arguments)
         return 0;
     }
     struct mgb_graph *graph = machine_model(atoi(arguments[2]));
-    struct training_data data = training_data_make(graph, 30, true, 3);
+    struct training_data data = training_data_make(graph, 30, !spoiled, 3);
+    if (spoiled)
+        label_spoil(&data, graph, atoi(spoiled));
     struct training training = {.graph = graph,
                                 .source = &data.source,
                                 .options = arguments[3],
@@ -122,11 +151,12 @@ int main(int count, char **arguments)
                                                      : machine_cuda()};
     training.optimizer.clip_norm = 0.5f;
     struct mgb_run *run = training_open(&training);
-    training_step(run, STEPS, losses);
-    uint64_t digest = training_digest(run);
+    if (spoiled)
+        failure_play(run);
+    else
+        training_play(run);
     mgb_run_close(run);
     training_data_done(&data);
     mgb_graph_free(graph);
-    report(losses, digest);
     return 0;
 }
