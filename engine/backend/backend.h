@@ -70,8 +70,7 @@ struct mgb_update_item {
     float *slots[2];
     int64_t count;
 };
-/* With a scale the gradients are `scale` times too large: the factor is min(1, norm / (sqrt(sum) / scale)) / scale, or -1 where
- * the sum is not finite. */
+/* With a scale: min(1, norm / (sqrt(sum) / scale)) / scale, or -1 where the sum is not finite. */
 struct mgb_clip {
     float norm;  /* INFINITY: no clipping */
     float scale; /* a power of two; 0: none */
@@ -80,8 +79,7 @@ struct mgb_update {
     const struct mgb_optimizer *optimizer;
     const struct mgb_update_item *items;
     int item_count;
-    const float
-        *clip; /* factor on the device; NULL: none; below 0: weights and slots stay as they are */
+    const float *clip; /* factor on the device; NULL: none; below 0: nothing changes */
     /* On the host. Not NULL: no optimizer, but moving statistics: weight = momentum weight + (1 - momentum) gradient. */
     const float *momentum;
     const struct mgb_step_values *values;
@@ -182,8 +180,7 @@ struct mgb_backend {
      * chunks added in order. */
     enum mgb_status (*norm)(struct mgb_queue *queue, float *to, const float *const *sources,
                             const int64_t *counts, int source_count);
-    /* *to = min(1, norm / sqrt(sum of sources[k][0 .. counts[k]) in order, in double)), of gradients that a loss scale is in:
-     * see struct mgb_clip. */
+    /* *to = min(1, norm / sqrt(sum of sources[k][0 .. counts[k]) in order, in double)); scaled: see struct mgb_clip. */
     enum mgb_status (*clip)(struct mgb_queue *queue, float *to, const float *const *sources,
                             const int64_t *counts, int source_count, struct mgb_clip clip);
     enum mgb_status (*update)(struct mgb_queue *queue, const struct mgb_update *update);
@@ -211,9 +208,8 @@ struct mgb_backend {
     void (*capture_drop)(void *context); /* queues serve as before */
     /* Enqueues all that was kept, as if by the calls once more; a drain is between any two. */
     enum mgb_status (*replay)(struct mgb_replay *replay);
-    void (*replay_free)(
-        struct mgb_replay
-            *replay); /* only while idle, before its queues and events; NULL allowed */
+    /* Only while idle, before its queues and events; NULL allowed. */
+    void (*replay_free)(struct mgb_replay *replay);
 };
 
 /* The registry: the only place that knows which backends there are. */

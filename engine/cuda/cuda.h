@@ -7,6 +7,7 @@
 #define MGB_CUDA_CUDA_H
 
 #include "engine/backend/backend.h"
+#include "engine/cuda/arithmetic.h"
 #include "engine/cuda/cpu.h"
 #include "engine/cuda/fail.h"
 #include "engine/cuda/kernels.h"
@@ -52,14 +53,6 @@ struct mgb_cuda {
     bool sticky;                /* only closing is allowed */
 };
 
-/* How the operator that a queue is at multiplies; set at its start. */
-struct mgb_cuda_arithmetic {
-    enum mgb_precision precision;
-    char *narrow; /* in its workspace, for operands in 16 bits */
-    int64_t bytes;
-    struct mgb_gpu_narrow_args kept; /* b of its newest product, still there; zeros: none */
-};
-
 struct mgb_queue {
     struct mgb_cuda *cuda;
     struct mgb_queue *next;
@@ -74,6 +67,7 @@ struct mgb_queue {
     double *
         scratch; /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
     struct mgb_cuda_arithmetic arithmetic;
+    uint64_t capture; /* the newest that its stream is or was part of */
     const char *last; /* the newest work, for messages */
 };
 

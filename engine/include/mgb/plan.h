@@ -34,7 +34,7 @@ enum mgb_task_kind {
                          * Its queue is the copy queue from the device to itself, so that backward runs on meanwhile */
     MGB_TASK_FILL, /* dst: zero bytes */
     MGB_TASK_NORM, /* dst: sum of squares of each src, one f32 each, in fixed chunks (gradient clipping) */
-    MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order; see precision */
+    MGB_TASK_CLIP, /* dst: one f32, the factor min(1, clip_norm / sqrt(sum of src)), summed in operand order; f16: struct mgb_clip */
     MGB_TASK_UPDATE, /* per weight: weight, gradient, slots...; then the clip factor when clipping */
     MGB_TASK_CAST, /* dst, src: f32 to the wire type (dst has half the bytes), back (twice), or rounded and kept as f32 */
     MGB_TASK_MERGE, /* mean, variance; the towers' means, then their variances: those of all their rows together */
@@ -124,10 +124,9 @@ struct mgb_storage {
 
 /* Scalars that the host reads after the step, in /cpu:0's step arena. Sums over rows; several parts are added in order. */
 struct mgb_result {
-    bool metric; /* else a loss */
-    int index;   /* into the graph's losses or metrics */
-    struct mgb_operand
-        part; /* tower: MGB_OWN (one) or MGB_EACH_TOWER with one entry a class, consecutive results */
+    bool metric;             /* else a loss */
+    int index;               /* into the graph's losses or metrics */
+    struct mgb_operand part; /* tower: MGB_OWN, or MGB_EACH_TOWER with one entry a class in a row */
 };
 
 struct mgb_device_use { /* a device the plan touches */
@@ -165,8 +164,7 @@ struct mgb_plan {
     enum mgb_allreduce algorithm;
     enum mgb_wire_type wire_type; /* of gradients: each tower's is rounded to it, and their sum */
     bool staged, stale;
-    /* Of products on GPUs. f16: losses' gradients are multiplied by the run's loss scale, and the clip factor takes it out. */
-    enum mgb_precision precision;
+    enum mgb_precision precision; /* of products on GPUs; f16: with a loss scale */
     struct mgb_optimizer optimizer;
     int threads, cpu_threads; /* as in the effective placement */
     void *memory;             /* owns everything above that is not borrowed */
