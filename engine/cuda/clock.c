@@ -135,8 +135,8 @@ static enum mgb_status knot_wait(struct mgb_queue *queue, struct mgb_event *even
     struct mgb_cuda *cuda = queue->cuda;
     if (event->capture != cuda->capture->number)
         return MGB_OK;
-    MGB_TRY(mgb_cuda_begin(queue, queue->last));
     MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(queue->stream, event->knot, 0));
+    queue->capture = cuda->capture->number; /* the wait has made it a part */
     return MGB_OK;
 }
 

@@ -1,6 +1,6 @@
 /* Queues: a CUDA stream each, with a cuBLAS handle where operators run. Draining waits for all of them and collects what
  * kernels and CPU jobs found wrong. */
-#include "engine/cuda/queue.h"
+#include "engine/cuda/replay.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -116,7 +116,8 @@ enum mgb_status mgb_cuda_begin(struct mgb_queue *queue, const char *what)
         return mgb_fail(MGB_DEVICE, "CUDA: %s on %s: a GPU was lost earlier; only closing is left",
                         what ? what : "work", cuda->devices[queue->request.device].name);
     queue->last = what;
-    return mgb_cuda_use(cuda, queue->gpu);
+    MGB_TRY(mgb_cuda_use(cuda, queue->gpu));
+    return cuda->capture ? mgb_cuda_capture_enter(queue) : MGB_OK;
 }
 
 unsigned mgb_cuda_blocks(int64_t count, int threads)

@@ -43,25 +43,32 @@ void mgb_cuda_replay_free(struct mgb_replay *replay)
         return;
     if (replay->graph)
         cudaGraphExecDestroy(replay->graph);
+    if (replay->fork)
+        cudaEventDestroy(replay->fork);
     cudaFreeHost(replay->values);
     mgb_cuda_jobs_done(&replay->jobs);
     mgb_release(replay->events);
     mgb_release(replay);
 }
 
-/* All other streams come into the capture, or back into its first one. */
-static enum mgb_status streams_fork(struct mgb_cuda *cuda, const struct mgb_replay *replay)
+static enum mgb_status streams_begin(struct mgb_cuda *cuda, struct mgb_replay *replay)
 {
     struct mgb_queue *origin = replay->origin;
-    MGB_TRY(mgb_cuda_begin(origin, origin->last));
+    MGB_CUDA_TRY(cuda, cudaEventCreateWithFlags(&replay->fork, cudaEventDisableTiming));
     MGB_CUDA_TRY(cuda, cudaStreamBeginCapture(origin->stream, cudaStreamCaptureModeThreadLocal));
-    cuda->capture->begun = true;
-    MGB_CUDA_TRY(cuda, cudaEventRecord(origin->arrived, origin->stream));
-    for (int i = 1; i < replay->queue_count; i++) {
-        struct mgb_queue *queue = replay->queues[i];
-        MGB_TRY(mgb_cuda_begin(queue, queue->last));
-        MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(queue->stream, origin->arrived, 0));
-    }
+    replay->begun = true;
+    origin->capture = replay->number;
+    MGB_CUDA_TRY(cuda, cudaEventRecord(replay->fork, origin->stream));
+    return MGB_OK;
+}
+
+enum mgb_status mgb_cuda_capture_enter(struct mgb_queue *queue)
+{
+    struct mgb_cuda *cuda = queue->cuda;
+    if (queue->capture == cuda->capture->number)
+        return MGB_OK;
+    MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(queue->stream, cuda->capture->fork, 0));
+    queue->capture = cuda->capture->number;
     return MGB_OK;
 }
 
@@ -69,6 +76,8 @@ static enum mgb_status streams_join(struct mgb_cuda *cuda, const struct mgb_repl
 {
     for (int i = 1; i < replay->queue_count; i++) {
         struct mgb_queue *queue = replay->queues[i];
+        if (queue->capture != replay->number)
+            continue;
         MGB_TRY(mgb_cuda_begin(queue, queue->last));
         MGB_CUDA_TRY(cuda, cudaEventRecord(queue->served, queue->stream));
         MGB_CUDA_TRY(cuda, cudaStreamWaitEvent(replay->origin->stream, queue->served, 0));
@@ -84,7 +93,7 @@ enum mgb_status mgb_cuda_capture_begin(void *context, struct mgb_queue *const *q
     MGB_TRY(mgb_cuda_use(cuda, queues[0]->gpu));
     MGB_TRY(replay_make(&cuda->capture, cuda, queues, count));
     cuda->cpu.jobs = &cuda->capture->jobs;
-    enum mgb_status status = streams_fork(cuda, cuda->capture);
+    enum mgb_status status = streams_begin(cuda, cuda->capture);
     if (status != MGB_OK)
         mgb_cuda_capture_drop(cuda);
     return status;

@@ -1,5 +1,6 @@
 /* A step kept as one executable graph of CUDA. While it is captured, what queues are given is kept and nothing runs; all of
- * it hangs on the stream of the first queue, where each replay is launched. */
+ * it hangs on the stream of the first queue, where each replay is launched. Other streams come in where they have work that
+ * waits for no stream of the capture. */
 #ifndef MGB_CUDA_REPLAY_H
 #define MGB_CUDA_REPLAY_H
 
@@ -17,6 +18,7 @@ struct mgb_replay {
     struct mgb_cuda *cuda;
     struct mgb_queue *origin;
     cudaGraphExec_t graph;
+    cudaEvent_t fork; /* where the capture begins: streams come into it by waiting for that */
     struct mgb_gpu_values *values; /* pinned, written before each launch */
     struct mgb_cuda_replay_source sources[MGB_CUDA_REPLAY_VALUES];
     int source_count;
@@ -30,6 +32,8 @@ struct mgb_replay {
 };
 
 enum mgb_status mgb_cuda_capture_begin(void *context, struct mgb_queue *const *queues, int count);
+/* Makes the queue's stream part of the capture, before its first work there. */
+enum mgb_status mgb_cuda_capture_enter(struct mgb_queue *queue);
 enum mgb_status mgb_cuda_capture_end(void *context, struct mgb_replay **out);
 void mgb_cuda_capture_drop(void *context);
 enum mgb_status mgb_cuda_replay(struct mgb_replay *replay);

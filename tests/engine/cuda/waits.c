@@ -1,4 +1,4 @@
-/* Trains two steps on fake GPUs and leaves out the wait of that number: waits NUMBER MODEL OPTIONS [GPU GPU ...], 0 for none;
+/* Trains two steps on fake GPUs (four with graph=true, of which two are captured) and leaves out the wait of that number: waits NUMBER MODEL OPTIONS [GPU GPU ...], 0 for none;
  * physical GPUs make devices logical. Or, as MODEL "reducer", sums over logical devices and overwrites what was summed. With
  * WAITS_SPOILED_ROW the second step fails, and must leave the weights alone.
  *
@@ -19,6 +19,7 @@
 #define MOST_WAITS 4096
 #define MOST_DEVICES 8
 #define STEPS 2
+#define CAPTURED 2
 #define COUNT 512
 
 extern struct wait_site __start_wait_sites[], __stop_wait_sites[];
@@ -117,10 +118,10 @@ static void failure_play(struct mgb_run *run)
     report((double[]){0, 0}, training_digest(run) ^ before);
 }
 
-static void training_play(struct mgb_run *run)
+static void training_play(struct mgb_run *run, bool captured)
 {
-    double losses[STEPS];
-    training_step(run, STEPS, losses);
+    double losses[STEPS + CAPTURED];
+    training_step(run, captured ? STEPS + CAPTURED : STEPS, losses);
     report(losses, training_digest(run));
 }
 
@@ -154,7 +155,7 @@ int main(int count, char **arguments)
     if (spoiled)
         failure_play(run);
     else
-        training_play(run);
+        training_play(run, strstr(arguments[3], "graph=true") != NULL);
     mgb_run_close(run);
     training_data_done(&data);
     mgb_graph_free(graph);
