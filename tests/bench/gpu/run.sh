@@ -12,7 +12,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 build=$root/build/release peer=${MGB_PEER_FOLDER:-} models=resnet50,inception_v3,lstm_lm,gpt2 precisions=tf32,bf16
-rounds=5 steps=30 compiled=yes fakes=no python=${MGB_PEER_PYTHON:-python3} suffix='' sizes='256 8192'
+rounds=5 steps=30 compiled=yes fakes=no python=${MGB_PEER_PYTHON:-python3} suffix='' sizes='256 8192' stretches='16 100 10'
 
 stop() {
     echo "run.sh: $2" >&2
@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 if [ "$fakes" = yes ]; then
-    suffix=_on_fakes sizes='1 32'
+    suffix=_on_fakes sizes='1 32' stretches='2 2 1'
     export MGBENCH_PLUGIN_DIR="$build/fake_plugin"
 fi
 [ -x "$build/mgbench" ] || stop 77 "$build/mgbench is not there"
@@ -128,6 +128,12 @@ echo '|---|---|---|---|'
 "$build/tests/bench_gpu_card$suffix" $sizes >"$work/card" || stop 1 "bench_gpu_card failed: $(cat "$work/card")"
 awk -F' [|] ' '{ goal = $4 == "" ? "-" : $4 + 0 >= 85 ? "85 %: met" : "85 %: not met"; sub(/ [|]$/, "", $3)
     printf "| %s | %s | %s%s | %s |\n", $1, $2, $3, $4 == "" ? "" : ", " $4, goal }' "$work/card"
+echo
+echo '## Steps enqueued and replayed'
+echo
+# shellcheck disable=SC2086
+"$build/tests/bench_gpu_replay$suffix" $stretches >"$work/replay" || stop 1 "bench_gpu_replay failed: $(cat "$work/replay")"
+sed 's/^/    /' "$work/replay"
 echo
 echo '## Models beside PyTorch, examples a second'
 echo
