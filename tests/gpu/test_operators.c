@@ -1,5 +1,5 @@
 /* Every operator on a card against the host backend, tensor by tensor: inputs and weights drawn anew at each start, outputs
- * full of NaN before, everything twice. */
+ * full of NaN before, everything twice; and in each reduced precision of products against the host's f32. */
 #include "tests/gpu/card.h"
 #include "tests/support/check.h"
 #include "tests/support/conformance.h"
@@ -7,6 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char *const precision_names[] = {[MGB_PRECISION_F32] = "f32",
+                                              [MGB_PRECISION_TF32] = "tf32",
+                                              [MGB_PRECISION_BF16] = "bf16",
+                                              [MGB_PRECISION_F16] = "f16"};
 
 struct both {
     struct rig host, cuda;
@@ -34,6 +39,26 @@ static void values_compare(const char *model, const struct reference *reference,
     }
 }
 
+/* Of products in a reduced precision, by what chains of them leave: tens of roundings, gradients that nearly cancel. */
+static void rounding_compare(const char *model, const struct reference *reference,
+                             const struct rig_values *host, const struct rig_values *cuda,
+                             enum mgb_precision precision)
+{
+    static const double most[] = {
+        [MGB_PRECISION_TF32] = 0.02, [MGB_PRECISION_BF16] = 0.1, [MGB_PRECISION_F16] = 0.02};
+    const struct mgb_graph *graph = reference->graph;
+    bool part = conformance_parts(reference, host, cuda);
+    for (int n = 0; n < graph->node_count; n++) {
+        const struct mgb_node *node = &graph->nodes[n];
+        double apart = conformance_distance(reference, node, cuda, host);
+        double limit = part && node->section != MGB_SECTION_FORWARD ? 0.5 : most[precision];
+        if (node->kind != MGB_OP_MAX_POOL2D && !(apart <= limit))
+            fail_msg("%s in %s: %s '%s' is off by %.3g (MGB_SEED=%u)", model,
+                     precision_names[precision], mgb_op_name(node->kind), node->name, apart,
+                     card.seed);
+    }
+}
+
 static void bits_compare(const char *model, const struct reference *reference,
                          const struct rig_values *a, const struct rig_values *b)
 {
@@ -45,20 +70,24 @@ static void bits_compare(const char *model, const struct reference *reference,
 }
 
 static void model_compare(const struct both *both, const struct conformance_model *model,
-                          int64_t rows, unsigned seed)
+                          int64_t rows, unsigned seed, enum mgb_precision precision)
 {
     struct mgb_graph *graph = model->make();
     struct reference reference = reference_make(graph, rows);
     struct rig_values host = {0}, cuda = {0}, again = {0};
-    const struct rig_play play = {.device = 1, .threads = 1, .plain = true};
+    struct rig_play play = {.device = 1, .threads = 1, .plain = true};
     reference.first_row = seed % 1000;
     reference.step = seed % 7;
     reference.scale = 0.25f;
     reference_fill(&reference, seed);
     assert_ok(rig_run(&host, &both->host, &reference, &play));
+    play.precision = precision;
     assert_ok(rig_run(&cuda, &both->cuda, &reference, &play));
     assert_ok(rig_run(&again, &both->cuda, &reference, &play));
-    values_compare(model->name, &reference, &host, &cuda, 1e-4);
+    if (precision == MGB_PRECISION_F32)
+        values_compare(model->name, &reference, &host, &cuda, 1e-4);
+    else
+        rounding_compare(model->name, &reference, &host, &cuda, precision);
     bits_compare(model->name, &reference, &cuda, &again);
     rig_values_free(&host);
     rig_values_free(&cuda);
@@ -67,23 +96,61 @@ static void model_compare(const struct both *both, const struct conformance_mode
     mgb_graph_free(graph);
 }
 
+/* Those that multiply matrices, without maxima and absolute values after it, where rounding may decide otherwise. */
+static bool is_smooth(const char *model)
+{
+    static const char *const smooth[] = {"conv_groups", "attention", "matrices", "lstm", "gru"};
+    for (size_t i = 0; i < sizeof smooth / sizeof smooth[0]; i++)
+        if (strcmp(smooth[i], model) == 0)
+            return true;
+    return false;
+}
+
+static void models_compare(int draws, enum mgb_precision precision)
+{
+    struct both both = {rig_open(&mgb_host_backend, 0), rig_open(card.cuda, 0)};
+    for (int i = 0; i < conformance_model_count; i++)
+        for (int draw = 0; draw < draws; draw++) {
+            if (precision != MGB_PRECISION_F32 && !is_smooth(conformance_models[i].name))
+                continue;
+            model_compare(&both, &conformance_models[i], draw % 2 ? card_count(67, 3) : 5,
+                          card.seed + (unsigned)(997 * draw + i), precision);
+        }
+    rig_close(&both.host);
+    rig_close(&both.cuda);
+}
+
 static void operators_match_the_host_backend_and_repeat_to_the_bit(void **state)
 {
     (void)state;
-    struct both both = {rig_open(&mgb_host_backend, 0), rig_open(card.cuda, 0)};
-    for (int i = 0; i < conformance_model_count; i++)
-        for (int draw = 0; draw < card_count(8, 1); draw++)
-            model_compare(&both, &conformance_models[i], draw % 2 ? card_count(67, 3) : 5,
-                          card.seed + (unsigned)(997 * draw + i));
-    printf("%d models\n", conformance_model_count);
-    rig_close(&both.host);
-    rig_close(&both.cuda);
+    models_compare(card_count(8, 1), MGB_PRECISION_F32);
+}
+
+static void in_tf32_within_its_rounding(void **state)
+{
+    (void)state;
+    models_compare(card_count(4, 1), MGB_PRECISION_TF32);
+}
+
+static void in_bf16_within_its_rounding(void **state)
+{
+    (void)state;
+    models_compare(card_count(4, 1), MGB_PRECISION_BF16);
+}
+
+static void in_f16_within_its_rounding(void **state)
+{
+    (void)state;
+    models_compare(card_count(4, 1), MGB_PRECISION_F16);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_match_the_host_backend_and_repeat_to_the_bit),
+        cmocka_unit_test(in_tf32_within_its_rounding),
+        cmocka_unit_test(in_bf16_within_its_rounding),
+        cmocka_unit_test(in_f16_within_its_rounding),
     };
     int missing = card_find();
     if (missing)

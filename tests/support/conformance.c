@@ -362,3 +362,38 @@ void conformance_allreduce(const struct rig *rig, int count, int64_t elements)
     free(first);
     free(wanted);
 }
+
+double conformance_distance(const struct reference *reference, const struct mgb_node *node,
+                            const struct rig_values *a, const struct rig_values *b)
+{
+    double apart = 0, all = 1e-12;
+    for (int o = 0; o < node->output_count; o++) {
+        int t = node->outputs[o];
+        for (int64_t i = 0; t >= 0 && a->value[t] && b->value[t] && i < reference->counts[t]; i++) {
+            double x = (double)a->value[t][i], y = (double)b->value[t][i];
+            apart += (x - y) * (x - y);
+            all += y * y;
+        }
+    }
+    return sqrt(apart / all);
+}
+
+static bool is_index(const struct mgb_graph *graph, int tensor)
+{
+    return graph->nodes[graph->tensors[tensor].node].kind == MGB_OP_MAX_POOL2D &&
+           graph->tensors[tensor].slot == 1;
+}
+
+bool conformance_parts(const struct reference *reference, const struct rig_values *a,
+                       const struct rig_values *b)
+{
+    const struct mgb_graph *graph = reference->graph;
+    for (int t = 0; t < graph->tensor_count; t++) {
+        bool index = is_index(graph, t);
+        for (int64_t i = 0; a->value[t] && b->value[t] && i < reference->counts[t]; i++)
+            if ((a->value[t][i] == 0) != (b->value[t][i] == 0) ||
+                (index && a->value[t][i] != b->value[t][i]))
+                return true;
+    }
+    return false;
+}

@@ -31,4 +31,11 @@ void conformance_allreduce(const struct rig *rig, int count, int64_t elements);
 void conformance_close(const char *what, const float *got, const double *wanted, int64_t count,
                        double tolerance);
 
+/* |a - b| / |b| over all outputs of a node, in squares: one that nearly cancels is small beside the others. */
+double conformance_distance(const struct reference *reference, const struct mgb_node *node,
+                            const struct rig_values *a, const struct rig_values *b);
+/* A unit of relu is on in one of both, or a window has its maximum elsewhere: gradients go other ways then. */
+bool conformance_parts(const struct reference *reference, const struct rig_values *a,
+                       const struct rig_values *b);
+
 #endif

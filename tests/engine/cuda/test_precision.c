@@ -178,22 +178,6 @@ static void an_operand_that_stays_is_narrowed_once_until_another_comes(void **st
     machine_check_empty();
 }
 
-/* |a - b| / |b| over all outputs of a node, in squares: one that nearly cancels is small beside the others. */
-static double distance(const struct reference *reference, const struct mgb_node *node,
-                       const struct rig_values *a, const struct rig_values *b)
-{
-    double apart = 0, all = 1e-12;
-    for (int o = 0; o < node->output_count; o++) {
-        int t = node->outputs[o];
-        for (int64_t i = 0; t >= 0 && a->value[t] && b->value[t] && i < reference->counts[t]; i++) {
-            double x = (double)a->value[t][i], y = (double)b->value[t][i];
-            apart += (x - y) * (x - y);
-            all += y * y;
-        }
-    }
-    return sqrt(apart / all);
-}
-
 static const struct {
     enum mgb_op_kind kind;
     const char *name;
@@ -214,27 +198,6 @@ static const struct {
 };
 #define MULTIPLYING (sizeof multiplying / sizeof multiplying[0])
 
-static bool is_index(const struct mgb_graph *graph, int tensor)
-{
-    return graph->nodes[graph->tensors[tensor].node].kind == MGB_OP_MAX_POOL2D &&
-           graph->tensors[tensor].slot == 1;
-}
-
-/* A unit of relu is on in one of both, or a window has its maximum elsewhere: gradients go other ways then. */
-static bool values_part(const struct reference *reference, const struct rig_values *a,
-                        const struct rig_values *b)
-{
-    const struct mgb_graph *graph = reference->graph;
-    for (int t = 0; t < graph->tensor_count; t++) {
-        bool index = is_index(graph, t);
-        for (int64_t i = 0; a->value[t] && b->value[t] && i < reference->counts[t]; i++)
-            if ((a->value[t][i] == 0) != (b->value[t][i] == 0) ||
-                (index && a->value[t][i] != b->value[t][i]))
-                return true;
-    }
-    return false;
-}
-
 static void values_compare(const struct reference *reference, const char *model,
                            const struct rig_values *exact, const struct rig_values *values,
                            enum mgb_precision precision, bool moved[MULTIPLYING])
@@ -242,10 +205,10 @@ static void values_compare(const struct reference *reference, const char *model,
     static const double most[] = {0, 0.02, 0.1,
                                   0.02}; /* tens of roundings, gradients that nearly cancel */
     const struct mgb_graph *graph = reference->graph;
-    bool part = values_part(reference, exact, values);
+    bool part = conformance_parts(reference, exact, values);
     for (int n = 0; n < graph->node_count; n++) {
         const struct mgb_node *node = &graph->nodes[n];
-        double apart = distance(reference, node, values, exact);
+        double apart = conformance_distance(reference, node, values, exact);
         double limit = part && node->section != MGB_SECTION_FORWARD ? 0.5 : most[precision];
         if (node->kind != MGB_OP_MAX_POOL2D && !(apart <= limit))
             fail_msg("%s in %s: %s '%s' is off by %.3g", model, names[precision],
