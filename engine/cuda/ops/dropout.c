@@ -32,16 +32,16 @@ static enum mgb_status dropout_start(struct mgb_queue *queue, const struct mgb_k
                    ? MGB_OK
                    : mgb_cuda_copy(queue, launch->outputs[0], launch->inputs[0],
                                    kernel->facts.out_bytes[0]);
-    struct mgb_gpu_dropout_args args = {
-        .to = launch->outputs[0],
-        .from = launch->inputs[0],
-        .count = use->out[0].count,
-        .first = (uint64_t)(launch->first_row * use->out[0].positions),
-        .seed = launch->values->seed,
-        .step = launch->values->step,
-        .key = use->a.dropout.key,
-        .threshold = mgb_dropout_threshold(rate),
-        .scale = 1.0f / (1.0f - rate)};
+    struct mgb_gpu_dropout_args args = {.to = launch->outputs[0],
+                                        .from = launch->inputs[0],
+                                        .count = use->out[0].count,
+                                        .first =
+                                            (uint64_t)(launch->first_row * use->out[0].positions),
+                                        .seed = launch->values->seed,
+                                        .step = launch->values->step,
+                                        .key = use->a.dropout.key,
+                                        .threshold = mgb_dropout_threshold(rate),
+                                        .scale = 1.0f / (1.0f - rate)};
     MGB_TRY(mgb_cuda_values_later(&args.later, queue, launch->values, NULL));
     return mgb_cuda_start(queue, (const void *)mgb_gpu_dropout,
                           mgb_cuda_blocks((args.count + 6) / 4, 256), 256, &args);

@@ -9,7 +9,7 @@ struct mgb_gpu_dropout_args {
     float *to;
     const float *from;
     int64_t count;
-    uint64_t first;      /* index of the first element in the global batch */
+    uint64_t first; /* index of the first element in the global batch */
     uint64_t seed;
     int64_t step;
     const struct mgb_gpu_values *later; /* not NULL: seed and step are there */

@@ -55,7 +55,7 @@ struct mgb_gpu_attention_args {
     int64_t lines, keys, seen, queries, heads; /* seen: of the keys, those any query here sees */
     int64_t first_query, all_queries;
     int64_t first_line, lines_row; /* the chunk's first of the global batch; of a row of it */
-    uint64_t seed; /* of dropout, as in dropout.h */
+    uint64_t seed;                 /* of dropout, as in dropout.h */
     int64_t step;
     const struct mgb_gpu_values *later;
     int key;
