@@ -81,6 +81,8 @@ void mgb_facts_add_title(struct facts_work *work)
         line_add(&line, "cloned", "");
     if (e->wire_type != MGB_WIRE_F32)
         line_add(&line, "wire ", facts->options[MGB_OPTION_WIRE_TYPE].effective);
+    if (e->precision != MGB_PRECISION_F32)
+        line_add(&line, facts->options[MGB_OPTION_PRECISION].effective, "");
     if (e->staged)
         line_add(&line, "staged", "");
     if (e->stale)
