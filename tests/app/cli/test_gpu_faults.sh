@@ -27,7 +27,7 @@ same 'nothing still runs' 0 "$(ask "select count(*) from run where outcome = 'ru
 
 command_line='a run that loses a GPU in a step'
 export FAKE_CUDA_STICKY=cudaLaunchKernel:200=719
-start run mlp --quiet --gpus 2 --batch 4 --steps 200
+start run mlp --quiet --gpus 2 --batch 4 --steps 200 --graph=no
 finished
 unset FAKE_CUDA_STICKY
 same 'exit code' 1 "$code"
@@ -37,13 +37,21 @@ same 'names the device' 1 "$(newest "message like '/_pu:_, %'")"
 # ---- a GPU that hangs ----
 command_line='a GPU that hangs'
 export FAKE_CUDA_HANG=cudaLaunchKernel:200
-start run mlp --quiet --gpus 2 --batch 4 --steps 200
+start run mlp --quiet --gpus 2 --batch 4 --steps 200 --graph=no
 finished
 unset FAKE_CUDA_HANG
 same 'exit code' 1 "$code"
 same 'outcome' timeout "$(newest outcome)"
 same 'message' 1 "$(newest "message like '%did not finish; the last work given to it was %'")"
 same 'steps of before are there' 1 "$(ask 'select count(*) > 0 from step where segment_id = (select max(id) from segment)')"
+
+command_line='a GPU that hangs in a replayed step'
+export FAKE_CUDA_HANG=cudaGraphLaunch:5
+start run mlp --quiet --gpus 2 --batch 4 --steps 200
+finished
+unset FAKE_CUDA_HANG
+same 'exit code' 1 "$code"
+same 'outcome' timeout "$(newest outcome)"
 
 # ---- a collective past its deadline ----
 command_line='a collective that lacks a rank'

@@ -75,6 +75,14 @@ same 'rows kept' 1 "$(ask 'select count(*) > 0 from step where segment_id = (sel
 same 'the run' 'interrupted' "$(ask 'select outcome from run order by id desc')"
 same 'integrity' ok "$(ask 'pragma integrity_check')"
 
+# CPU time of the program so far, of all its processes, in clock ticks.
+cpu_ticks() {
+    cat /proc/"$pid"/stat /proc/"$(worker)"/stat 2>/dev/null | awk '{ ticks += $14 + $15 } END { print ticks + 0 }'
+}
+searching() {
+    [ "$(cpu_ticks)" -ge $((begun + 50)) ]
+}
+
 # A search that does not end, in C: nothing in the script can answer the first.
 command_line='interrupt: a search without end'
 cat >search.lua <<LUA
@@ -85,6 +93,8 @@ string.rep("a", 1e8):find(".-.-b")
 LUA
 start -e search.lua
 until_true 60 has_output
+begun=$(cpu_ticks)
+until_true 60 searching # before that, the script would answer
 interrupt
 same 'still searching' yes "$(kill -0 "$pid" 2>/dev/null && echo yes || echo no)"
 kill -INT "$pid"
