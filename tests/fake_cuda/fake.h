@@ -68,11 +68,16 @@ enum fake_memory { FAKE_DEVICE_MEMORY, FAKE_PINNED_MEMORY, FAKE_REGISTERED_MEMOR
 struct fake_block {
     struct fake_block *next;
     char *base;
+    void *raw; /* what is freed; NULL: nothing */
     size_t bytes;
     enum fake_memory kind;
     int device;
 };
 struct fake_block *fake_block_find(const void *address);
+/* A small int with padding beside it, which is whatever the stack held: often half of an address. No block of a device
+ * begins there. */
+#define FAKE_SMALL 4096
+bool fake_word_is_small(const void *word);
 bool fake_block_holds(const void *address, size_t bytes, int device);
 int fake_block_pinned_count(void);
 

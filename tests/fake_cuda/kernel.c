@@ -3,7 +3,6 @@
 #include "tests/fake_cuda/device_runtime.h"
 #include "tests/fake_cuda/fake.h"
 
-#include <stdint.h>
 #include <string.h>
 
 struct kernel_op {
@@ -42,19 +41,13 @@ static bool shape_valid(dim3 grid, dim3 block)
            block.y <= 1024 && block.z <= 64 && (size_t)block.x * block.y * block.z <= 1024;
 }
 
-/* A small int with padding beside it, which is whatever the stack held: often half of an address. */
-static bool half_a_number(const void *word)
-{
-    return ((uintptr_t)word & 0xffffffffu) < 4096;
-}
-
 /* Does a word of the argument point into memory that the device cannot reach? Caller holds the lock. */
 static bool argument_reaches(const struct fake_kernel *kernel, const void *argument, int device)
 {
     for (size_t at = 0; at + sizeof(void *) <= kernel->argument_bytes; at += sizeof(void *)) {
         const void *word;
         memcpy(&word, (const char *)argument + at, sizeof word);
-        const struct fake_block *block = half_a_number(word) ? NULL : fake_block_find(word);
+        const struct fake_block *block = fake_word_is_small(word) ? NULL : fake_block_find(word);
         if (!block || block->device < 0 || block->device == device)
             continue;
         if (!fake_device_get(device)->reaches[block->device]) {

@@ -3,6 +3,7 @@
 #include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/fake.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +51,28 @@ static struct fake_block *block_add(void *base, size_t bytes, enum fake_memory k
     return block;
 }
 
+bool fake_word_is_small(const void *word)
+{
+    return ((uintptr_t)word & 0xffffffffu) < FAKE_SMALL;
+}
+
 /* NULL when the host has no memory. Not rounded up, so that AddressSanitizer finds an overrun. */
 static struct fake_block *block_make(size_t bytes, enum fake_memory kind, int device)
 {
-    void *base;
-    if (posix_memalign(&base, ALIGNMENT, bytes) != 0)
+    void *raw;
+    size_t before = 0;
+    if (posix_memalign(&raw, ALIGNMENT, bytes) != 0)
         return NULL;
-    memset(base, 0xff, bytes);
+    if (fake_word_is_small(raw)) {
+        free(raw);
+        before = FAKE_SMALL;
+        if (posix_memalign(&raw, ALIGNMENT, before + bytes) != 0)
+            return NULL;
+    }
+    memset(raw, 0xff, before + bytes);
     fake_lock();
-    struct fake_block *block = block_add(base, bytes, kind, device);
+    struct fake_block *block = block_add((char *)raw + before, bytes, kind, device);
+    block->raw = raw;
     fake_unlock();
     return block;
 }
@@ -136,7 +150,7 @@ cudaError_t cudaFree(void *address)
         return fake_error(cudaErrorInvalidValue);
     fake_streams_wait(block->device);
     memory_release(block->device, block->bytes);
-    free(block->base);
+    free(block->raw);
     free(block);
     return cudaSuccess;
 }
@@ -180,7 +194,7 @@ cudaError_t cudaFreeHost(void *address)
     struct fake_block *block = block_take(address, FAKE_PINNED_MEMORY);
     if (!block)
         return fake_error(cudaErrorInvalidValue);
-    free(block->base);
+    free(block->raw);
     free(block);
     return cudaSuccess;
 }
