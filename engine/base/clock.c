@@ -22,8 +22,9 @@ int64_t mgb_wall_clock_ms(void)
 struct mgb_deadline mgb_deadline_make(int64_t timeout_ns)
 {
     int64_t now = mgb_clock_ns();
-    bool ends = timeout_ns > 0 && timeout_ns < INT64_MAX / 2; /* in this century */
-    return (struct mgb_deadline){.at_ns = ends ? now + timeout_ns : 0, .seen_ns = now};
+    if (timeout_ns <= 0 || timeout_ns > INT64_MAX / 2) /* centuries: none */
+        return (struct mgb_deadline){.seen_ns = now};
+    return (struct mgb_deadline){.at_ns = now + timeout_ns, .seen_ns = now};
 }
 
 int64_t mgb_deadline_left_ns(struct mgb_deadline *deadline)
