@@ -10,7 +10,7 @@
 # --figure: of the steps of a measurement the median_ms (default), or min_ms, the least disturbed one; --keep: a file for the
 # single measurements; --python: a Python that has torch (or $MGB_PEER_PYTHON), may be several words: `chroot /root13 python3`;
 # --libraries: the folder of an OpenBLAS on OpenMP, without which two kinds of threads would fight. --compiled yes: PyTorch of 2 or
-# later by torch.compile as well (compiled.py), which takes a C++ compiler, python3-dev and python3-setuptools there.
+# later by torch.compile as well (compiled.py), which takes a C++ compiler, python3-dev, python3-setuptools and libtorch-dev there.
 # Equal on both sides: net, batch, one fixed batch of random numbers, threads, dropout, SGD with momentum, two steps (three
 # beside gloo) before those timed. In a round each side runs once, who goes first changes; PyTorch runs with channels first
 # and, where the net has images, last: the faster counts. The time is what each side reports of its own steps, the
