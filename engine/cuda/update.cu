@@ -7,104 +7,82 @@
 #include "engine/cuda/vector.cuh"
 #include <stddef.h>
 
-static __device__ __forceinline__ void sgd_part(const struct mgb_gpu_update_args *a,
-                                                const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                int64_t i, int wide)
+/* One element: its weight, its gradient times `clip`, its slots. */
+struct element {
+    float w, g, slot0, slot1;
+    int slots; /* there is a slot 0 */
+};
+
+static __device__ __forceinline__ void sgd_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide), v = quad_all(0.0f);
-    if (t->slot0 != NULL)
-        v = quad_load(t->slot0 + i, wide);
-    for (int k = 0; k < QUAD_WIDTH(wide); k++) {
-        float step = lr * (g.v[k] * clip);
-        if (t->slot0 == NULL) {
-            w.v[k] -= step;
-        } else {
-            v.v[k] = a->momentum * v.v[k] - step;
-            w.v[k] += a->nesterov ? a->momentum * v.v[k] - step : v.v[k];
-        }
+    float step = lr * e->g;
+    if (!e->slots) {
+        e->w -= step;
+        return;
     }
-    if (t->slot0 != NULL)
-        quad_store(t->slot0 + i, v, wide);
-    quad_store(t->weight + i, w, wide);
+    e->slot0 = a->momentum * e->slot0 - step;
+    e->w += a->nesterov ? a->momentum * e->slot0 - step : e->slot0;
 }
 
-static __device__ __forceinline__ void rmsprop_part(const struct mgb_gpu_update_args *a,
-                                                    const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                    int64_t i, int wide)
+static __device__ __forceinline__ void rmsprop_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);
-    struct quad s = quad_load(t->slot0 + i, wide);
-    for (int k = 0; k < QUAD_WIDTH(wide); k++) {
-        float step = g.v[k] * clip;
-        s.v[k] = a->rho * s.v[k] + (1.0f - a->rho) * (step * step);
-        w.v[k] -= lr * step / (sqrtf(s.v[k]) + a->epsilon);
-    }
-    quad_store(t->slot0 + i, s, wide);
-    quad_store(t->weight + i, w, wide);
+    e->slot0 = a->rho * e->slot0 + (1.0f - a->rho) * (e->g * e->g);
+    e->w -= lr * e->g / (sqrtf(e->slot0) + a->epsilon);
 }
 
-static __device__ __forceinline__ void adagrad_part(const struct mgb_gpu_update_args *a,
-                                                    const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                    int64_t i, int wide)
+static __device__ __forceinline__ void adagrad_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);
-    struct quad s = quad_load(t->slot0 + i, wide);
-    for (int k = 0; k < QUAD_WIDTH(wide); k++) {
-        float step = g.v[k] * clip;
-        s.v[k] += step * step;
-        w.v[k] -= lr * step / (sqrtf(s.v[k]) + a->epsilon);
-    }
-    quad_store(t->slot0 + i, s, wide);
-    quad_store(t->weight + i, w, wide);
+    e->slot0 += e->g * e->g;
+    e->w -= lr * e->g / (sqrtf(e->slot0) + a->epsilon);
 }
 
-static __device__ __forceinline__ void adadelta_part(const struct mgb_gpu_update_args *a,
-                                                     const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                     int64_t i, int wide)
+static __device__ __forceinline__ void adadelta_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);
-    struct quad s = quad_load(t->slot0 + i, wide), d = quad_load(t->slot1 + i, wide);
-    for (int k = 0; k < QUAD_WIDTH(wide); k++) {
-        float step = g.v[k] * clip;
-        s.v[k] = a->rho * s.v[k] + (1.0f - a->rho) * (step * step);
-        float u = step * sqrtf(d.v[k] + a->epsilon) / sqrtf(s.v[k] + a->epsilon);
-        w.v[k] -= lr * u;
-        d.v[k] = a->rho * d.v[k] + (1.0f - a->rho) * (u * u);
-    }
-    quad_store(t->slot0 + i, s, wide);
-    quad_store(t->slot1 + i, d, wide);
-    quad_store(t->weight + i, w, wide);
+    e->slot0 = a->rho * e->slot0 + (1.0f - a->rho) * (e->g * e->g);
+    float u = e->g * sqrtf(e->slot1 + a->epsilon) / sqrtf(e->slot0 + a->epsilon);
+    e->w -= lr * u;
+    e->slot1 = a->rho * e->slot1 + (1.0f - a->rho) * (u * u);
 }
 
-static __device__ __forceinline__ void adam_part(const struct mgb_gpu_update_args *a,
-                                                 const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                 int64_t i, int wide)
+static __device__ __forceinline__ void adam_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);
-    struct quad m = quad_load(t->slot0 + i, wide), v = quad_load(t->slot1 + i, wide);
-    for (int k = 0; k < QUAD_WIDTH(wide); k++) {
-        float step = g.v[k] * clip;
-        m.v[k] = a->beta1 * m.v[k] + (1.0f - a->beta1) * step;
-        v.v[k] = a->beta2 * v.v[k] + (1.0f - a->beta2) * (step * step);
-        w.v[k] -= lr * m.v[k] / (sqrtf(v.v[k]) + a->epsilon);
-    }
-    quad_store(t->slot0 + i, m, wide);
-    quad_store(t->slot1 + i, v, wide);
-    quad_store(t->weight + i, w, wide);
+    e->slot0 = a->beta1 * e->slot0 + (1.0f - a->beta1) * e->g;
+    e->slot1 = a->beta2 * e->slot1 + (1.0f - a->beta2) * (e->g * e->g);
+    e->w -= lr * e->slot0 / (sqrtf(e->slot1) + a->epsilon);
 }
 
-/* No optimizer: what moves are statistics, and the gradient is their newest value. */
-static __device__ __forceinline__ void move_part(const struct mgb_gpu_update_args *a,
-                                                 const struct mgb_gpu_update_item *t, float clip, float lr,
-                                                 int64_t i, int wide)
+/* No optimizer: what moves are statistics, and the gradient is their newest value; there is no clip then. */
+static __device__ __forceinline__ void move_one(const struct mgb_gpu_update_args *a, struct element *e, float lr)
 {
-    struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);
-    (void)clip;
     (void)lr;
-    for (int k = 0; k < QUAD_WIDTH(wide); k++)
-        w.v[k] = a->momentum * w.v[k] + (1.0f - a->momentum) * g.v[k];
-    quad_store(t->weight + i, w, wide);
+    e->w = a->momentum * e->w + (1.0f - a->momentum) * e->g;
 }
+
+/* Four elements, or one, from `i` on. */
+#define UPDATE_PART(part, one)                                                                                         \
+    static __device__ __forceinline__ void part(const struct mgb_gpu_update_args *a,                                   \
+                                                const struct mgb_gpu_update_item *t, float clip, float lr, int64_t i,  \
+                                                int wide)                                                              \
+    {                                                                                                                  \
+        struct quad w = quad_load(t->weight + i, wide), g = quad_load(t->gradient + i, wide);                          \
+        struct quad s = quad_all(0.0f), d = quad_all(0.0f);                                                            \
+        if (t->slot0 != NULL)                                                                                          \
+            s = quad_load(t->slot0 + i, wide);                                                                         \
+        if (t->slot1 != NULL)                                                                                          \
+            d = quad_load(t->slot1 + i, wide);                                                                         \
+        for (int k = 0; k < QUAD_WIDTH(wide); k++) {                                                                   \
+            struct element e = {w.v[k], g.v[k] * clip, s.v[k], d.v[k], t->slot0 != NULL};                              \
+            one(a, &e, lr);                                                                                            \
+            w.v[k] = e.w;                                                                                              \
+            s.v[k] = e.slot0;                                                                                          \
+            d.v[k] = e.slot1;                                                                                          \
+        }                                                                                                              \
+        if (t->slot0 != NULL)                                                                                          \
+            quad_store(t->slot0 + i, s, wide);                                                                         \
+        if (t->slot1 != NULL)                                                                                          \
+            quad_store(t->slot1 + i, d, wide);                                                                         \
+        quad_store(t->weight + i, w, wide);                                                                            \
+    }
 
 /* The block's piece of its tensor, four elements at a time where all addresses allow. */
 #define UPDATE_KERNEL(name, part)                                                                                      \
@@ -126,9 +104,15 @@ static __device__ __forceinline__ void move_part(const struct mgb_gpu_update_arg
             part(&a, &t, clip, lr, first + i, 0);                                                                      \
     }
 
+UPDATE_PART(sgd_part, sgd_one)
 UPDATE_KERNEL(mgb_gpu_sgd, sgd_part)
+UPDATE_PART(rmsprop_part, rmsprop_one)
 UPDATE_KERNEL(mgb_gpu_rmsprop, rmsprop_part)
+UPDATE_PART(adagrad_part, adagrad_one)
 UPDATE_KERNEL(mgb_gpu_adagrad, adagrad_part)
+UPDATE_PART(adadelta_part, adadelta_one)
 UPDATE_KERNEL(mgb_gpu_adadelta, adadelta_part)
+UPDATE_PART(adam_part, adam_one)
 UPDATE_KERNEL(mgb_gpu_adam, adam_part)
+UPDATE_PART(move_part, move_one)
 UPDATE_KERNEL(mgb_gpu_move, move_part)
