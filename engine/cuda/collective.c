@@ -9,6 +9,7 @@
 
 #define MAX_RANKS 64
 #define STAGING_FLOATS (1 << 20)
+#define BFLOAT16 ((ncclDataType_t)9) /* ncclBfloat16, which NCCL 2.22 shows to C++ alone */
 
 /* What a list of GPUs shares: communicators, or staging memory on the first GPU. Kept until close. */
 struct mgb_cuda_clique {
@@ -232,7 +233,7 @@ static enum mgb_status allreduce_any(struct mgb_queue *const *queues, void *cons
                                      int count_of_queues, int64_t count, enum mgb_wire_type type)
 {
     static const ncclDataType_t types[] = {
-        [MGB_WIRE_F32] = ncclFloat32, [MGB_WIRE_F16] = ncclFloat16, [MGB_WIRE_BF16] = ncclBfloat16};
+        [MGB_WIRE_F32] = ncclFloat32, [MGB_WIRE_F16] = ncclFloat16, [MGB_WIRE_BF16] = BFLOAT16};
     struct mgb_cuda_clique *clique;
     if (count_of_queues < 2 || count == 0)
         return MGB_OK;

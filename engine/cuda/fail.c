@@ -8,12 +8,17 @@
 static bool error_sticky(cudaError_t error)
 {
     static const cudaError_t sticky[] = {
-        cudaErrorECCUncorrectable,   cudaErrorIllegalAddress,
-        cudaErrorLaunchTimeout,      cudaErrorAssert,
-        cudaErrorHardwareStackError, cudaErrorIllegalInstruction,
-        cudaErrorMisalignedAddress,  cudaErrorInvalidAddressSpace,
-        cudaErrorInvalidPc,          cudaErrorLaunchFailure,
-        cudaErrorContained,
+        cudaErrorECCUncorrectable,
+        cudaErrorIllegalAddress,
+        cudaErrorLaunchTimeout,
+        cudaErrorAssert,
+        cudaErrorHardwareStackError,
+        cudaErrorIllegalInstruction,
+        cudaErrorMisalignedAddress,
+        cudaErrorInvalidAddressSpace,
+        cudaErrorInvalidPc,
+        cudaErrorLaunchFailure,
+        (cudaError_t)226, /* cudaErrorContained; headers of CUDA 12.4 have no name for it */
     };
     for (size_t i = 0; i < sizeof sticky / sizeof sticky[0]; i++)
         if (sticky[i] == error)

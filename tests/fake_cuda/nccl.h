@@ -3,8 +3,7 @@
 #define FAKE_NCCL_H
 
 #include "tests/fake_cuda/fake.h"
-
-#include <nccl.h>
+#include "tests/fake_cuda/older.h"
 
 /* NVIDIA's header leaves out the void. */
 ncclResult_t ncclGroupStart(void);

@@ -388,12 +388,3 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     fake_unlock();
     return fake_error(error);
 }
-
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
-{
-    FAKE_ENTER(cudaErrorUnknown);
-    fake_lock();
-    *device = fake_stream_device(stream);
-    fake_unlock();
-    return fake_error(*device >= 0 ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}

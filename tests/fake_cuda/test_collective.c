@@ -1,7 +1,7 @@
 /* Collectives beyond test_libraries.c: roots, types, a group's errors, ranks that are missing or aborted. */
+#include "tests/fake_cuda/older.h"
 #include "tests/fake_cuda/support.h"
 
-#include <nccl.h>
 #include <string.h>
 
 enum { RANKS = 3, N = 4 };

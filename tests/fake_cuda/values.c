@@ -7,6 +7,7 @@
 #include "tests/fake_cuda/include/cuda_values.h"
 #include "tests/fake_cuda/include/device_values.h"
 #include "tests/fake_cuda/include/library_values.h"
+#include "tests/fake_cuda/older.h"
 
 #define CHECK(name, value) _Static_assert((int)(name) == (value), #name " is not " #value);
 FAKE_CUDA_ERRORS(CHECK)
