@@ -38,6 +38,7 @@ struct mgb_machine_device {
     int board;                 /* devices of a board are slowed by each other; -1: alone */
     double board_speed;        /* of this one while another of its board computes; 0: 1 */
     double speed;              /* of this very device against its kind, all times; 0: 1 */
+    int node; /* the host it is in, from 0: those joined without wires of kind "network"; the check fills it in */
 };
 
 /* A wire between two ends: devices by index, then switches by device_count + index. */
@@ -100,8 +101,8 @@ struct mgb_machine {
     int wire_count;
     struct mgb_machine_wire *wires;
     int pair_count;
-    struct mgb_machine_pair *pairs;
-    int cost_count; /* sorted by signature, threads, rows */
+    struct mgb_machine_pair *pairs; /* the check sorts them, by from and to */
+    int cost_count;                 /* the check sorts them, by signature, threads and rows */
     struct mgb_machine_cost *costs;
     struct mgb_machine_host host;
     struct mgb_machine_collective collective;
@@ -109,20 +110,28 @@ struct mgb_machine {
         cpu_devices; /* /gpu:N are CPU devices: they take `threads` of the host's cores and copy through its memory */
     double device_sigma,
         step_sigma; /* of log-normal slowness: of each device for good, of each device each step */
-    double uncertainty; /* of its times, as a share (standard deviation); 0: not known */
+    double uncertainty;            /* of its times, as a share (standard deviation); 0: not known */
+    int node_count;                /* the check fills it in */
+    struct mgb_machine_ends *ends; /* wires by their ends: the check makes it */
 };
 
 /* MGB_INVALID names machine, field and value: names unique and devices[0] /cpu:0, rates positive, wires between known ends,
- * every device connected, curves rising. Fills in what a default is said for above; call it once, before anything else. */
+ * every device connected to /cpu:0 other than through a GPU, curves rising. Fills in what a default is said for above, and
+ * of a CPU without figures 0.05 TFLOPS a core and the host's memory; call it once, before anything else. */
 enum mgb_status mgb_machine_check(struct mgb_machine *machine);
-void mgb_machine_free(struct mgb_machine *machine); /* made by mgb_alloc, with all it owns */
+/* Made by mgb_alloc, with all it owns; devices that follow each other may share factors. NULL is fine. */
+void mgb_machine_free(struct mgb_machine *machine);
+/* Of all figures and names, apart from summary, source and file: equal for machines that play alike. */
+uint64_t mgb_machine_digest(const struct mgb_machine *machine);
 
-/* Devices and links as the planner sees them: a link for each ordered pair between which a route exists, its gbps and
- * latency those of the route (GPU pairs: with peer access where possible). The caller frees it. */
+/* Devices and links as the planner sees them: a link for each ordered pair, its gbps and latency those of the route or of
+ * the pair (GPUs: with peer access where that is possible and not slower). Machines of more than MGB_MACHINE_PAIRED devices
+ * have those to and from /cpu:0 only. The caller frees it. */
+#define MGB_MACHINE_PAIRED 256
 enum mgb_status mgb_machine_topology(struct mgb_topology *out, const struct mgb_machine *machine);
 
-/* The wires from one device to another, the widest route of those with the fewest wires; ties to the lower index. An
- * entry is wire * 2, + 1 when it is passed from b to a. MGB_MISSING when there is none. */
+/* The wires from one device to another, never through a third GPU: the widest route of those with the fewest wires, ties
+ * to the lower index. An entry is wire * 2, + 1 when it is passed from b to a. MGB_MISSING when there is none. */
 #define MGB_ROUTE_MOST 16
 struct mgb_route {
     int count;
