@@ -24,6 +24,8 @@ void mgb_script_bind_plot(lua_State *L);       /* pictures */
 void mgb_script_bind_query(lua_State *L);      /* database, tables, progress */
 void mgb_script_bind_sweep(lua_State *L);      /* points of sweeps */
 void mgb_script_bind_compare(lua_State *L);    /* comparisons of recorded runs */
+void mgb_script_bind_machine(lua_State *L);    /* machines of the simulator */
+void mgb_script_bind_predict(lua_State *L);    /* steps in virtual time, without a run */
 
 /* Userdata, checked and alive; raise otherwise. */
 struct mgb_graph *mgb_script_graph(lua_State *L, int index);
@@ -34,6 +36,9 @@ struct script_placement { /* as asked, and what of it was given since the last m
 };
 struct script_placement *mgb_script_placement(lua_State *L, int index);
 struct script_session *mgb_script_session(lua_State *L, int index);
+
+/* The machine at `index`, borrowed; NULL when it is none. */
+struct mgb_machine *mgb_script_machine(lua_State *L, int index);
 
 /* The field "load" of the table at `index`, whose texts stay alive there: false when there is none. */
 bool mgb_script_read_load(lua_State *L, int index, struct script_load *out);

@@ -40,8 +40,9 @@ struct mgb_script {
     void (*output)(void *context, const char *line);
     void (*statement)(void *context, const char *text);
     void *output_context;
-    const char *then; /* called with what the script gave back; NULL: nothing */
-    bool gave_model;  /* the script is a file that ends in return nn.model(...) */
+    const char *then;                  /* called with what the script gave back; NULL: nothing */
+    bool gave_model;                   /* the script is a file that ends in return nn.model(...) */
+    struct mgb_machine *machine_taken; /* handed out by mgb_script_read_machine next */
     const struct script_services *services; /* NULL: the script can run nothing */
     const char *backend, *machine;          /* of runs that name none */
     enum mgb_table_format format;
@@ -108,7 +109,6 @@ void mgb_script_open_flags(lua_State *L);     /* mgb.options; expects the mgb ta
 void mgb_script_open_strict(lua_State *L);    /* undeclared globals are errors; call last */
 
 #define MGB_SCRIPT_LENT "mgb.lent" /* in the registry: what C and the Lua parts lend each other */
-
 /* Runs the Lua parts of mgb and nn; expects nn and mgb on the top, mgb last. */
 void mgb_script_open_library(lua_State *L);
 

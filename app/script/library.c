@@ -11,6 +11,8 @@
 #include "app/script/mgb_lua_forecast.h"
 #include "app/script/mgb_lua_json.h"
 #include "app/script/mgb_lua_later.h"
+#include "app/script/mgb_lua_machine.h"
+#include "app/script/mgb_lua_machine_read.h"
 #include "app/script/mgb_lua_max_batch.h"
 #include "app/script/mgb_lua_model.h"
 #include "app/script/mgb_lua_nn.h"
@@ -42,15 +44,15 @@ void mgb_script_open_library(lua_State *L)
         size_t size;
     } parts[] = {
 #define PART(part) {MGB_SCRIPT_INNER #part, mgb_lua_##part, mgb_lua_##part##_size}
-        PART(json),          PART(closure),     PART(nn),           PART(nn_layers),
-        PART(nn_norm),       PART(nn_sequence), PART(nn_attention), PART(nn_math),
-        PART(nn_projection), PART(nn_time),     PART(model),        PART(data),
-        PART(data_open),     PART(result),      PART(checkpoint),   PART(recall),
-        PART(trace),         PART(run),         PART(session),      PART(verify),
-        PART(speedup),       PART(forecast),    PART(sweep_grid),   PART(sweep),
-        PART(table),         PART(plot),        PART(explain_hint), PART(explain),
-        PART(compare),       PART(later),       PART(words),        PART(workbench),
-        PART(max_batch),
+        PART(json),          PART(closure),      PART(nn),           PART(nn_layers),
+        PART(nn_norm),       PART(nn_sequence),  PART(nn_attention), PART(nn_math),
+        PART(nn_projection), PART(nn_time),      PART(model),        PART(data),
+        PART(data_open),     PART(result),       PART(checkpoint),   PART(recall),
+        PART(trace),         PART(run),          PART(session),      PART(verify),
+        PART(speedup),       PART(forecast),     PART(sweep_grid),   PART(sweep),
+        PART(table),         PART(plot),         PART(explain_hint), PART(explain),
+        PART(compare),       PART(later),        PART(words),        PART(workbench),
+        PART(max_batch),     PART(machine_read), PART(machine),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;
@@ -65,6 +67,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_explain(L);
     mgb_script_bind_sweep(L);
     mgb_script_bind_compare(L);
+    mgb_script_bind_machine(L);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)
             lua_error(L);

@@ -12,11 +12,11 @@ static int is_model(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".lua") == 0;
 }
 
-static void folder_each(const char *root,
+void mgb_models_each_in(const char *root, const char *kind,
                         void (*each)(void *context, const char *name, const char *path),
                         void *context)
 {
-    char *folder = mgb_paths_join(root, "models");
+    char *folder = mgb_paths_join(root, kind);
     struct dirent **entries = NULL;
     int count = folder ? scandir(folder, &entries, is_model, alphasort) : 0;
     for (int i = 0; i < count; i++) {
@@ -30,17 +30,31 @@ static void folder_each(const char *root,
     free(folder);
 }
 
-bool mgb_models_each(const char *const *extra, int extra_count,
-                     void (*each)(void *context, const char *name, const char *path), void *context)
+static bool files_each(const char *const *extra, int extra_count, const char *kind,
+                       void (*each)(void *context, const char *name, const char *path),
+                       void *context)
 {
     char **roots = NULL;
     int count = 0;
     if (!mgb_paths_modules(&roots, &count, extra, extra_count))
         return false;
     for (int i = 0; i < count; i++) {
-        folder_each(roots[i], each, context);
+        mgb_models_each_in(roots[i], kind, each, context);
         free(roots[i]);
     }
     free(roots);
     return true;
+}
+
+bool mgb_models_each(const char *const *extra, int extra_count,
+                     void (*each)(void *context, const char *name, const char *path), void *context)
+{
+    return files_each(extra, extra_count, "models", each, context);
+}
+
+bool mgb_machines_each(const char *const *extra, int extra_count,
+                       void (*each)(void *context, const char *name, const char *path),
+                       void *context)
+{
+    return files_each(extra, extra_count, "machines", each, context);
 }

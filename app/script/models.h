@@ -1,4 +1,4 @@
-/* The model files that scripts and commands find by name. Knows no Lua. */
+/* The files that scripts and commands find by name, models and machines. Knows no Lua. */
 #ifndef MGB_APP_SCRIPT_MODELS_H
 #define MGB_APP_SCRIPT_MODELS_H
 
@@ -9,5 +9,12 @@
 bool mgb_models_each(const char *const *extra, int extra_count,
                      void (*each)(void *context, const char *name, const char *path),
                      void *context);
+bool mgb_machines_each(const char *const *extra, int extra_count,
+                       void (*each)(void *context, const char *name, const char *path),
+                       void *context);
+/* The same of one of these folders, of a `kind`: "models" or "machines". */
+void mgb_models_each_in(const char *root, const char *kind,
+                        void (*each)(void *context, const char *name, const char *path),
+                        void *context);
 
 #endif

@@ -107,13 +107,11 @@ static void name_push(struct mgb_options *o, const char *key, int index)
 /* A missing value that must be there: told in the words of a wrong one. */
 static void missing_refuse(struct mgb_options *o, const char *key, const char *kind)
 {
-    static const char *const words[][2] = {{"positive", "positive integer"},
-                                           {"count", "integer from 0 up"},
-                                           {"integer", "integer"},
-                                           {"boolean", "true or false"},
-                                           {"device", "device name"},
-                                           {"rate", "number from 0 to 1"},
-                                           {"any", "value"}};
+    static const char *const words[][2] = {
+        {"positive", "positive integer"}, {"count", "integer from 0 up"},
+        {"integer", "integer"},           {"boolean", "true or false"},
+        {"device", "device name"},        {"amount", "number from 0 up"},
+        {"rate", "number from 0 to 1"},   {"any", "value"}};
     const char *wanted = kind;
     size_t length = strcspn(kind, "!");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

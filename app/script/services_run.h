@@ -3,6 +3,7 @@
 #define APP_SCRIPT_SERVICES_RUN_H
 
 #include <mgb/checkpoint.h>
+#include <mgb/machine.h>
 #include <mgb/run.h>
 
 struct script_point; /* services_sweep.h */
@@ -29,7 +30,8 @@ struct script_open_request {
     struct mgb_optimizer optimizer;
     uint64_t seed;
     const char *backend; /* "auto", "host", "cuda", "sim" */
-    const char *machine; /* NULL or a machine file */
+    const struct mgb_machine
+        *machine; /* that is simulated, borrowed until close; NULL: none was named */
     /* Steps at the start of every segment that train and are logged, but are not timed; MGB_WARMUP_AUTO: the rule of
      * db/steady.h finds them. */
     int64_t warmup;

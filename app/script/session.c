@@ -113,13 +113,14 @@ void mgb_script_read_request(lua_State *L, struct script_open_request *out,
         .optimizer = optimizer_read(L, lua_gettop(L)),
         .seed = (uint64_t)mgb_script_integer_field(L, 1, "seed", 0),
         .backend = mgb_script_text_field(L, 1, "backend", mgb_script_of(L)->backend),
-        .machine = mgb_script_text_field(L, 1, "machine", mgb_script_of(L)->machine),
         .warmup = mgb_script_integer_field(L, 1, "warmup", 0),
         .target_noise = mgb_script_number_field(L, 1, "target_noise", 0),
         .max_time_ns = (int64_t)(mgb_script_number_field(L, 1, "max_time", 0) * 1e9),
     };
     if (lua_getfield(L, 1, "source") != LUA_TNIL)
         out->source = mgb_script_source(L, -1);
+    lua_getfield(L, 1, "machine");
+    out->machine = mgb_script_machine(L, -1);
     out->tag = mgb_script_text_field(L, 1, "tag", NULL);
     out->expect_oom = mgb_script_boolean_field(L, 1, "expect_oom");
     if (lua_getfield(L, 1, "point") != LUA_TNIL) {

@@ -3,6 +3,7 @@
 #include "app/script/host.h"
 #include "app/script/paths.h"
 #include <lualib.h>
+#include <mgb/machine.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ void mgb_script_free(struct mgb_script *script)
     if (script->input)
         fclose(script->input);
     mgb_script_clear_error(script);
+    mgb_machine_free(script->machine_taken);
     for (int i = 0; i < script->chunk_count; i++) {
         free(script->chunks[i].path);
         free(script->chunks[i].text);

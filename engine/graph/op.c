@@ -25,6 +25,11 @@ const char *mgb_op_name(enum mgb_op_kind kind)
     return names[kind];
 }
 
+const char *mgb_op_kind_name(int number)
+{
+    return number >= 0 && number < MGB_OP_COUNT ? mgb_op_name((enum mgb_op_kind)number) : NULL;
+}
+
 enum mgb_status mgb_op_fail(const struct mgb_op_call *call, const char *format, ...)
 {
     char path[256], what[512];

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *mgb_machine_block(size_t bytes)
+{
+    return mgb_alloc(bytes);
+}
+
 void mgb_machine_free(struct mgb_machine *machine)
 {
     if (!machine)

@@ -7,7 +7,7 @@ host.is_place = places
 
 -- What every session is opened with, beside the placement.
 local common = { model = "any", data = "any", optimizer = "any", seed = "integer", warmup = "any", build = { "once", "tower" },
-                 backend = { "auto", "host", "cuda", "sim" }, machine = "text" }
+                 backend = { "auto", "host", "cuda", "sim" }, machine = "any" }
 
 -- All options with their kinds: `common`, the placement options and `own`.
 function host.options_kinds(own)
@@ -113,6 +113,7 @@ function host.prepare(what, o, given, warmup)
   local model = mgb.model(o.model)
   local s = { what = what, model = model.name, seed = seed_read(what, o.seed) }
   s.target_noise, s.max_time = noise_read(what, o.target_noise), time_read(what, o.max_time)
+  local backend, machine = host.machine_of(what, o.backend, o.machine)
   local placement = host.placement_fill(what, host.placement(), given)
   local towers = host.built_by_tower(model, o.build) and placement:towers() or nil
   local graph, model_options = host.graph_build(model, towers)
@@ -124,7 +125,7 @@ function host.prepare(what, o, given, warmup)
   s.rows = source and host.source_facts(source) or 0
   s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
   s.request = { model = model.name, model_options = model_options, graph = graph, data = data_text or "", source = source,
-                placement = placement, optimizer = values, seed = s.seed, backend = o.backend, machine = o.machine,
+                placement = placement, optimizer = values, seed = s.seed, backend = backend, machine = machine,
                 warmup = s.warmup == "auto" and host.warmup_auto or s.warmup, load = host.load_read(what, o.load),
                 target_noise = s.target_noise, max_time = s.max_time }
   return s

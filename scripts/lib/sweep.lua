@@ -100,7 +100,8 @@ local function point_digest(s, o)
   return host.digest(host.json{ model = s.model, options = request.model_options, graph = graph, data = request.data,
     optimizer = s.optimizer, steps = o.steps or 100, epochs = o.epochs or 0, warmup = o.warmup or s.warmup, seed = s.seed,
     target_noise = s.target_noise or "", max_time = s.max_time or "", build = o.build or "",
-    placement = asked, backend = request.backend or host.backend, machine = request.machine or host.machine or "",
+    placement = asked, backend = request.backend or host.backend,
+    machine = request.machine and request.machine.name .. " " .. request.machine.digest or "",
     rates = host.run_rates(s, o) or "", doubt = s.doubt and host.unique() or "" })
 end
 

@@ -119,7 +119,10 @@ struct mgb_machine {
  * every device connected to /cpu:0 other than through a GPU, curves rising. Fills in what a default is said for above, and
  * of a CPU without figures 0.05 TFLOPS a core and the host's memory; call it once, before anything else. */
 enum mgb_status mgb_machine_check(struct mgb_machine *machine);
-/* Made by mgb_alloc, with all it owns; devices that follow each other may share factors. NULL is fine. */
+/* For who fills a machine: the machine itself and each block it owns. Zeroed; NULL when memory is
+ * exhausted. */
+void *mgb_machine_block(size_t bytes);
+/* A machine of such blocks, with all it owns; devices that follow each other may share factors. NULL is fine. */
 void mgb_machine_free(struct mgb_machine *machine);
 /* Of all figures and names, apart from summary, source and file: equal for machines that play alike. */
 uint64_t mgb_machine_digest(const struct mgb_machine *machine);

@@ -6,6 +6,9 @@
 
 #include <mgb/model.h>
 
+/* The names of all kinds of operators as a graph's text has them, by number from 0; NULL behind the last. */
+const char *mgb_op_kind_name(int number);
+
 enum mgb_status mgb_op_dense(struct mgb_graph *graph, int *out, const char *name, int x, int weight,
                              int bias, enum mgb_activation activation);
 /* The same with a weight of units x inputs, as the table of an embedding lies. */
