@@ -7,12 +7,12 @@
  * ThreadSanitizer is not told of these fibers: to it they are one thread, which is right (a block's threads are ordered by
  * the order they run in) and a thousand times cheaper than a fiber of its own each. Calls and returns balance by the end
  * of a block. Races inside a block it does not see, then; a random order may show them. */
+#include "tests/fake_cuda/context.h"
 #include "tests/fake_cuda/device_runtime.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #define MAX_THREADS 1024
 #define STACK_BYTES ((size_t)128 << 10)
@@ -23,14 +23,14 @@ _Thread_local struct fake_indices fake_indices;
 enum thread_state { THREAD_NEW, THREAD_READY, THREAD_AT_BLOCK, THREAD_AT_WARP, THREAD_DONE };
 
 struct fiber {
-    ucontext_t context;
+    struct fake_context context;
     char *stack;
 };
 
 struct runner {
     const struct fake_kernel *kernel;
     const void *argument;
-    ucontext_t home;
+    struct fake_context home;
     const void *home_stack;
     size_t home_stack_bytes;
     struct fiber fibers[MAX_THREADS];
@@ -57,7 +57,7 @@ static void fiber_enter(unsigned index)
     void *fake_stack = NULL;
     runner->running_fiber = index;
     fake_stack_leaving(&fake_stack, fiber->stack, STACK_BYTES);
-    swapcontext(&runner->home, &fiber->context);
+    fake_context_switch(&runner->home, &fiber->context);
     fake_stack_entered(fake_stack, NULL, NULL);
 }
 
@@ -66,7 +66,7 @@ static void fiber_leave(void)
     struct fiber *fiber = &runner->fibers[runner->running_fiber];
     void *fake_stack = NULL;
     fake_stack_leaving(&fake_stack, runner->home_stack, runner->home_stack_bytes);
-    swapcontext(&fiber->context, &runner->home);
+    fake_context_switch(&fiber->context, &runner->home);
     fake_stack_entered(fake_stack, &runner->home_stack, &runner->home_stack_bytes);
 }
 
@@ -102,11 +102,7 @@ static void fiber_make(struct fiber *fiber)
     fiber->stack = malloc(STACK_BYTES);
     if (!fiber->stack)
         abort();
-    getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = STACK_BYTES;
-    fiber->context.uc_link = NULL;
-    makecontext(&fiber->context, fiber_main, 0);
+    fake_context_make(&fiber->context, fiber->stack, STACK_BYTES, fiber_main);
 }
 
 static void thread_wait(enum thread_state state)

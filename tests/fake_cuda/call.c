@@ -187,6 +187,11 @@ long fake_cuda_calls(const char *function)
     return calls;
 }
 
+const char *fake_cuda_function(int index)
+{
+    return index < function_count ? functions[index].name : NULL;
+}
+
 void fake_calls_reset(void)
 {
     fake_lock();

@@ -35,6 +35,8 @@ struct fake_cuda_usage fake_cuda_usage_get(int device);
 
 /* Calls of one function so far, or of all with NULL; cublasSgemm and not cublasSgemm_v2. */
 long fake_cuda_calls(const char *function);
+/* The name of the index'th function that was called, in order of its first call; NULL beyond the last. Lasts until reset. */
+const char *fake_cuda_function(int index);
 
 /* Handles, allocations and pinned blocks that were made and not yet freed, on all devices. */
 int fake_cuda_live(void);

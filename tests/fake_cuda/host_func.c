@@ -3,11 +3,11 @@
  * That they share a thread is no promise of order between streams. For ThreadSanitizer each runs as a fiber that the
  * stream made, on a stack of its own, so it comes after what is before it in its stream and after nothing else.
  * (Thread-local variables that functions of unordered streams share are reported: on a driver they may race too.) */
+#include "tests/fake_cuda/context.h"
 #include "tests/fake_cuda/fake.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 #define STACK_BYTES ((size_t)256 << 10)
 
@@ -15,7 +15,7 @@ struct call {
     struct call *next;
     cudaHostFn_t function;
     void *argument;
-    ucontext_t context;
+    struct fake_context context;
     char *stack;
     void *fiber;
     struct fake_record *record;
@@ -32,7 +32,7 @@ static struct call *first, *last; /* under the lock */
 static atomic_int posted;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
-static ucontext_t home;
+static struct fake_context home;
 static void *home_fiber;
 static struct call *running;
 
@@ -62,21 +62,17 @@ static void call_main(void)
     fake_record_finish(running->record);
     fake_stack_leaving(NULL, home_stack, home_bytes);
     fake_fiber_switch(home_fiber);
-    setcontext(&home);
+    fake_context_switch(&running->context, &home);
 }
 
 static void call_run(struct call *call)
 {
     void *fake_stack = NULL;
     running = call;
-    getcontext(&call->context);
-    call->context.uc_stack.ss_sp = call->stack;
-    call->context.uc_stack.ss_size = STACK_BYTES;
-    call->context.uc_link = NULL;
-    makecontext(&call->context, call_main, 0);
+    fake_context_make(&call->context, call->stack, STACK_BYTES, call_main);
     fake_stack_leaving(&fake_stack, call->stack, STACK_BYTES);
     fake_fiber_switch(call->fiber);
-    swapcontext(&home, &call->context);
+    fake_context_switch(&home, &call->context);
     fake_stack_entered(fake_stack, NULL, NULL);
 }
 

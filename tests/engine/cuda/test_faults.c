@@ -4,13 +4,14 @@
 
 #include "tests/fake_cuda/fake_cuda.h"
 #include "tests/support/check.h"
+#include "tests/support/draws.h"
 #include "tests/support/model.h"
 #include "tests/support/training.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS 20
+#define MOST_FUNCTIONS 96
 
 struct bench {
     struct mgb_graph *graph;
@@ -113,9 +114,10 @@ static void arena_beyond_a_gpu_is_out_of_memory(void **state)
 
 struct play {
     const char *before, *after; /* placements */
+    int steps;                  /* before the toggle */
 };
 
-/* Open, two steps, a toggle and another step, close, with the call of that number failing; how many calls there were. */
+/* Open, some steps, a toggle and another step, close, with the call of that number failing; how many calls there were. */
 static long session_play(const struct play *play, const char *fail, enum mgb_status *status)
 {
     struct bench bench;
@@ -124,7 +126,7 @@ static long session_play(const struct play *play, const char *fail, enum mgb_sta
     bench_begin(&bench, play->before);
     *status = training_try_open(&run, &bench.training);
     if (*status == MGB_OK)
-        *status = steps_try(run, 2);
+        *status = steps_try(run, play->steps);
     if (*status == MGB_OK)
         *status = training_try_set(run, play->after);
     if (*status == MGB_OK)
@@ -141,52 +143,28 @@ static bool status_is_clean(enum mgb_status status)
            status == MGB_INVALID || status == MGB_NO_MEMORY;
 }
 
-/* What the backend calls, but for cudaStreamQuery, of which there are as many as time allows. */
-static const char *const functions[] = {
-    "cudaGetDeviceCount",
-    "cudaGetDeviceProperties",
-    "cudaDeviceCanAccessPeer",
-    "cudaSetDevice",
-    "cudaHostAlloc",
-    "cudaStreamCreateWithFlags",
-    "cudaEventCreate",
-    "cudaEventRecord",
-    "cudaEventSynchronize",
-    "cudaEventElapsedTime",
-    "cudaEventCreateWithFlags",
-    "cudaMalloc",
-    "cublasCreate",
-    "cublasSetStream",
-    "cudaDeviceEnablePeerAccess",
-    "cudaMemcpyAsync",
-    "cudaMemsetAsync",
-    "cudaStreamSynchronize",
-    "cudaStreamWaitEvent",
-    "cudaLaunchKernel",
-    "cudaLaunchHostFunc",
-    "cublasSgemm",
-    "ncclCommInitAll",
-    "ncclGroupStart",
-    "ncclAllReduce",
-    "ncclGroupEnd",
-    "cudaDeviceDisablePeerAccess",
-    "cudaFree",
-    "cudaFreeHost",
-    "cudaEventDestroy",
-    "cudaStreamDestroy",
-    "cublasDestroy",
-    "ncclCommDestroy",
-    "cudaStreamQuery",
+/* A function and how often a session called it. */
+struct called {
+    char name[48];
+    long calls;
 };
-#define FUNCTIONS (sizeof functions / sizeof functions[0])
 
-/* Every call of a function with MGB_LONG=1, else the first one and the last but a few. */
-static long call_next(long call, long calls)
+/* Every call with MGB_LONG=1; else the first and another one, drawn from this seed, under a sanitizer the drawn one alone. How
+ * often a stream is asked whether it is done is a matter of time: the first calls are sure to come. */
+#define SEED 6u
+
+static long call_draw(const struct called *called, unsigned *state)
 {
-    const char *text = getenv("MGB_LONG");
-    if (text && strcmp(text, "1") == 0)
-        return call + 1;
-    return call < calls * 7 / 8 ? calls * 7 / 8 : calls + 1;
+    *state = *state * 1664525u + 1013904223u; /* Numerical Recipes' generator */
+    long most = strcmp(called->name, "cudaStreamQuery") == 0 ? 3 : called->calls;
+    return 1 + (long)(*state >> 8) % most;
+}
+
+static bool call_is_due(const struct called *called, long call, long drawn)
+{
+    if (strcmp(called->name, "cudaStreamQuery") == 0 && call > 3)
+        return false;
+    return draw_long() || call == drawn || (call == 1 && draw_count(2, 2) == 2);
 }
 
 struct tally {
@@ -213,20 +191,27 @@ static void failures_play(const struct play *play)
 {
     enum mgb_status status;
     int live = fake_cuda_live(); /* of sessions before */
-    long calls[FUNCTIONS], all = session_play(play, NULL, &status), listed = 0;
+    static struct called called[MOST_FUNCTIONS];
+    int functions = 0;
+    unsigned draw = SEED;
     struct tally tally = {0};
+    long all = session_play(play, NULL, &status);
     assert_ok(status);
     assert_int_equal(fake_cuda_live(), live);
-    for (size_t f = 0; f < FUNCTIONS; f++) {
-        calls[f] = fake_cuda_calls(functions[f]);
-        listed += calls[f];
+    for (const char *name; (name = fake_cuda_function(functions)); functions++) {
+        assert_in_range(functions, 0, MOST_FUNCTIONS - 1);
+        snprintf(called[functions].name, sizeof called[0].name, "%s", name);
+        called[functions].calls = fake_cuda_calls(name);
     }
-    /* Asking for versions, errors and free memory cannot go wrong in a way that matters. */
-    assert_true(all - listed <= 8);
-    for (size_t f = 0; f + 1 < FUNCTIONS; f++)
-        for (long call = 1; call <= calls[f]; call = call_next(call, calls[f]))
-            failure_play(play, functions[f], call, &tally);
-    printf("%ld calls; %d made to fail, %d of them reported\n", all, tally.played, tally.reported);
+    for (int f = 0; f < functions; f++) {
+        long drawn = call_draw(&called[f], &draw);
+        for (long call = 1; call <= called[f].calls; call++)
+            if (call_is_due(&called[f], call, drawn))
+                failure_play(play, called[f].name, call, &tally);
+    }
+    printf(
+        "%s, then %s: %ld calls of %d functions; %d made to fail (seed %u), %d of them reported\n",
+        play->before, play->after, all, functions, tally.played, SEED, tally.reported);
     assert_true(tally.reported > tally.played / 2);
 }
 
@@ -234,8 +219,10 @@ static void any_failing_call_is_reported_and_survived(void **state)
 {
     (void)state;
     const struct play plays[] = {
-        {"gpus=2 global_batch=10 strategy=allreduce", "strategy=gradients sum_at=/gpu:1"},
-        {"gpus=2 global_batch=10 strategy=gradients weights_at=spread sum_at=spread", "gpus=1"},
+        {"gpus=2 global_batch=10 strategy=allreduce", "strategy=gradients sum_at=/gpu:1", 2},
+        {"gpus=2 global_batch=10 strategy=gradients weights_at=spread sum_at=spread", "gpus=1", 2},
+        /* both of its input slots are kept and replayed */
+        {"gpus=2 global_batch=10 strategy=gradients graph=true", "update_at=/gpu:1", 5},
     };
     for (size_t i = 0; i < sizeof plays / sizeof *plays; i++)
         failures_play(&plays[i]);

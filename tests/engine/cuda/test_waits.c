@@ -198,10 +198,13 @@ static int scenario_play(const struct scenario *s)
     for (int i = whole.first - 1; i < whole.waits; i++)
         sites[whole.wait_site[i]].waits++;
     for (int k = whole.first; WATCHED && k <= whole.waits; k += all ? 1 : 3)
-        if (!loss_is_caught(s, &whole, k) && !is_excused(s, &sites[whole.wait_site[k - 1]])) {
-            print_message("model %s, %s: wait %d of %d, at %s, left out, and nothing is reported\n",
-                          s->model, s->options, k, whole.waits, sites[whole.wait_site[k - 1]].name);
-            missed++;
+        if (!loss_is_caught(s, &whole, k)) {
+            bool excused = is_excused(s, &sites[whole.wait_site[k - 1]]);
+            print_message(
+                "model %s, %s: wait %d of %d, at %s, left out, and nothing is reported%s\n",
+                s->model, s->options, k, whole.waits, sites[whole.wait_site[k - 1]].name,
+                excused ? "; excused" : "");
+            missed += !excused;
         }
     return missed;
 }
