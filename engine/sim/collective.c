@@ -1,6 +1,6 @@
 /* Times of all-reduces by formula: latency a hop and bytes over the narrowest place (shared/reference/simulation.md 2.4).
  * Its bytes are not shared with copies that go on beside it. */
-#include "engine/sim/sim.h"
+#include "engine/sim/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static int device_order(const void *a, const void *b)
 /* Wires that several neighbours use in one direction are divided among them. */
 struct narrows {
     const struct mgb_sim *sim;
-    const struct mgb_sim_program *program;
+    const struct mgb_sim_how *how;
     const int *devices; /* of the ring */
     int count;
     int *passed;                /* by resource: how often a byte of the ring passes it at once */
@@ -30,8 +30,8 @@ static enum mgb_status paths_count(struct narrows *n)
 {
     for (int i = 0; i < n->count; i++) {
         struct mgb_sim_path *path = &n->paths[i];
-        MGB_TRY(mgb_sim_path_make(path, n->sim, n->program, n->devices[i],
-                                  n->devices[(i + 1) % n->count]));
+        MGB_TRY(
+            mgb_sim_path_make(path, n->sim, n->how, n->devices[i], n->devices[(i + 1) % n->count]));
         for (int k = 0; k < path->use_count; k++)
             n->passed[path->uses[k].resource] += path->uses[k].times;
     }
@@ -71,11 +71,10 @@ static void hosts_count(const struct narrows *n, struct mgb_sim_ring *ring)
 }
 
 enum mgb_status mgb_sim_ring_make(struct mgb_sim_ring *out, const struct mgb_sim *sim,
-                                  const struct mgb_sim_program *program)
+                                  const struct mgb_sim_how *how, const struct mgb_plan *plan)
 {
-    const struct mgb_plan *plan = program->plan;
     int *devices = mgb_alloc((size_t)plan->tower_count * sizeof *devices);
-    struct narrows n = {sim, program, devices, plan->tower_count, NULL, NULL};
+    struct narrows n = {sim, how, devices, plan->tower_count, NULL, NULL};
     *out = (struct mgb_sim_ring){
         .count = n.count, .rate = 1e18, .network_rate = 1e18, .inside_rate = 1e18};
     n.passed = mgb_alloc((size_t)mgb_sim_resource_count(sim->machine) * sizeof *n.passed);

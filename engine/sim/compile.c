@@ -1,5 +1,5 @@
 /* A plan made ready for playing on a machine: flat tasks with their times alone, who waits for whom, what is shared. */
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 #include "engine/base/hash.h"
 #include "engine/plan/build.h"
@@ -108,7 +108,7 @@ static enum mgb_status meets_add(struct mgb_sim_program *program, const struct m
         return no_memory();
     if (program->meet_count == 0)
         return MGB_OK;
-    MGB_TRY(mgb_sim_ring_make(&ring, sim, program));
+    MGB_TRY(mgb_sim_ring_make(&ring, sim, &program->how, plan));
     for (int i = 0; i < program->count; i++) {
         const struct mgb_task *task = &plan->tasks[program->flat.tasks[i].task];
         if (program->tasks[i].meet < 0)
@@ -279,8 +279,8 @@ enum mgb_status mgb_sim_compile(struct mgb_sim_program **out, const struct mgb_s
     if (!program)
         return no_memory();
     program->plan = request->plan;
-    program->peer = request->placement->peer_access;
-    program->pinned = request->placement->pinned;
+    program->how.peer = request->placement->peer_access;
+    program->how.pinned = request->placement->pinned;
     program->graph = request->placement->graph;
     mgb_pool_init(&program->pool);
     enum mgb_status status = program_fill(program, sim);

@@ -2,7 +2,7 @@
 #ifndef MGB_SIM_EVENTS_H
 #define MGB_SIM_EVENTS_H
 
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 /* What happens at one moment happens in this order, then in issue order: ends make room for what is ready. */
 enum mgb_sim_moment { MGB_SIM_END, MGB_SIM_JOIN, MGB_SIM_READY };

@@ -1,6 +1,6 @@
 /* How copies get from one device to another: which wires, how fast alone, what they share with others. Peer access on and
  * off are two figures, never one made of the other (shared/reference/simulation.md 2.2). */
-#include "engine/sim/sim.h"
+#include "engine/sim/path.h"
 
 #include "engine/plan/build.h"
 #include "engine/topo/machine.h"
@@ -76,10 +76,10 @@ static void rate_bound(struct mgb_sim_path *path, const struct mgb_machine *mach
 
 /* 1/B = 1/B of pinned memory + 1/B of the copy into it. */
 static void pageable_bound(struct mgb_sim_path *path, const struct mgb_sim *sim,
-                           const struct mgb_sim_program *program)
+                           const struct mgb_sim_how *how)
 {
     double gbps = sim->machine->host.pageable_gbps;
-    if (program->pinned == MGB_CHOICE_NO && gbps > 0 && !sim->machine->cpu_devices)
+    if (how->pinned == MGB_CHOICE_NO && gbps > 0 && !sim->machine->cpu_devices)
         path->rate = path->rate * gbps / (path->rate + gbps);
 }
 
@@ -92,7 +92,7 @@ static void latency_set(struct mgb_sim_path *path, const struct mgb_machine *mac
 }
 
 static enum mgb_status direct_make(struct mgb_sim_path *out, const struct mgb_sim *sim,
-                                   const struct mgb_sim_program *program, int from, int to)
+                                   const struct mgb_sim_how *how, int from, int to)
 {
     const struct mgb_machine *machine = sim->machine;
     const struct mgb_machine_pair *pair = mgb_machine_find_pair(machine, from, to);
@@ -104,14 +104,14 @@ static enum mgb_status direct_make(struct mgb_sim_path *out, const struct mgb_si
         use_add(out, mgb_sim_memory_resource(machine), 1);
     rate_bound(out, machine, pair ? pair->on_gbps : 0);
     if (host)
-        pageable_bound(out, sim, program);
+        pageable_bound(out, sim, how);
     latency_set(out, machine, from, to,
                 pair && pair->on_latency_us > 0 ? pair->on_latency_us : latency_us);
     return MGB_OK;
 }
 
 static enum mgb_status staged_make(struct mgb_sim_path *out, const struct mgb_sim *sim,
-                                   const struct mgb_sim_program *program, int from, int to)
+                                   const struct mgb_sim_how *how, int from, int to)
 {
     const struct mgb_machine *machine = sim->machine;
     const struct mgb_machine_pair *pair = mgb_machine_find_pair(machine, from, to);
@@ -121,7 +121,7 @@ static enum mgb_status staged_make(struct mgb_sim_path *out, const struct mgb_si
     MGB_TRY(route_add(out, &latency_us, machine, MGB_HOST_DEVICE, to));
     use_add(out, mgb_sim_memory_resource(machine), 2);
     rate_bound(out, machine, pair ? pair->off_gbps : 0);
-    pageable_bound(out, sim, program);
+    pageable_bound(out, sim, how);
     latency_set(out, machine, from, to,
                 pair && pair->off_latency_us > 0 ? pair->off_latency_us : latency_us);
     return MGB_OK;
@@ -149,16 +149,16 @@ static bool staging_possible(const struct mgb_machine *machine, int from, int to
 }
 
 enum mgb_status mgb_sim_path_make(struct mgb_sim_path *out, const struct mgb_sim *sim,
-                                  const struct mgb_sim_program *program, int from, int to)
+                                  const struct mgb_sim_how *how, int from, int to)
 {
     const struct mgb_machine *machine = sim->machine;
     const struct mgb_machine_pair *pair = mgb_machine_find_pair(machine, from, to);
-    MGB_TRY(direct_make(out, sim, program, from, to));
+    MGB_TRY(direct_make(out, sim, how, from, to));
     if (staging_possible(machine, from, to)) {
-        bool never = program->peer == MGB_CHOICE_NO || (pair && pair->no_peer);
+        bool never = how->peer == MGB_CHOICE_NO || (pair && pair->no_peer);
         struct mgb_sim_path staged;
-        if (never || program->peer != MGB_CHOICE_YES) {
-            MGB_TRY(staged_make(&staged, sim, program, from, to));
+        if (never || how->peer != MGB_CHOICE_YES) {
+            MGB_TRY(staged_make(&staged, sim, how, from, to));
             if (never || staged.rate > out->rate)
                 *out = staged;
         }

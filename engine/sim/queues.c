@@ -1,6 +1,6 @@
 /* The queues of a plan on a machine: how fast each goes, which engines it needs, and whether others can be in its way. What
  * nobody can be in the way of has fixed times, which no event queue is needed for. */
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 #include "engine/plan/build.h"
 #include <string.h>
@@ -36,7 +36,7 @@ static enum mgb_status copy_queue_set(struct mgb_sim_program *program, const str
                                       int *use_count)
 {
     struct mgb_sim_path path;
-    MGB_TRY(mgb_sim_path_make(&path, sim, program, queue->from, queue->device));
+    MGB_TRY(mgb_sim_path_make(&path, sim, &program->how, queue->from, queue->device));
     queue->rate = path.rate;
     /* Copies get equal rates where they share; beside work that is counted in time, equal shares of their own. */
     queue->grows = sim->machine->cpu_devices ? 1 : 1 / path.rate;

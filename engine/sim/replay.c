@@ -1,6 +1,6 @@
 /* Replay: where nothing is shared a task ends when the last of what it waits for has ended and its time is over, so one
  * sweep in issue order gives all ends. No queue of events (shared/reference/simulation.md 3.2, tier A). */
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 /* Its members' ends hold when each was ready. */
 static void meet_end(const struct mgb_sim_program *program, const struct mgb_sim_meet *meet)

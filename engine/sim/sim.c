@@ -1,6 +1,6 @@
 /* The simulator as a run sees it: opened on a machine, it plays plans, keeping each compiled until it is forgotten, and its
  * times while nothing is drawn by chance. */
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 #include "engine/base/clock.h"
 #include "engine/plan/build.h"
@@ -56,10 +56,10 @@ static struct mgb_sim_program *program_find(const struct mgb_sim *sim,
                                             const struct mgb_virtual_request *request)
 {
     struct mgb_sim_program *program = sim->programs;
-    while (program &&
-           (program->plan != request->plan || program->peer != request->placement->peer_access ||
-            program->pinned != request->placement->pinned ||
-            program->graph != request->placement->graph))
+    while (program && (program->plan != request->plan ||
+                       program->how.peer != request->placement->peer_access ||
+                       program->how.pinned != request->placement->pinned ||
+                       program->graph != request->placement->graph))
         program = program->next;
     return program;
 }

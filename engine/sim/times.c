@@ -1,5 +1,5 @@
 /* What a played plan shows: where each device's time went, and every task with its start and duration. */
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Replay and the event engine are one clock: on plans of random models under random placements, on machines where nothing
  * is shared, they give the same nanosecond for every task. */
 #include "engine/graph/graph.h"
-#include "engine/sim/sim.h"
+#include "engine/sim/program.h"
 #include "tests/engine/sim/rigged.h"
 #include "tests/support/check.h"
 #include "tests/support/draws.h"
