@@ -117,7 +117,7 @@ enum mgb_status mgb_program_add_spans(struct mgb_program *program)
     size_t most = (size_t)program->count + 1;
     program->spans = mgb_pool_alloc(&program->pool, most * sizeof *program->spans);
     program->boundaries =
-        mgb_pool_alloc(&program->pool, 2 * (most + 1) * sizeof *program->boundaries);
+        mgb_pool_alloc(&program->pool, MGB_BOUNDARIES(most) * sizeof *program->boundaries);
     if (!program->spans || !program->boundaries)
         return mgb_fail(MGB_NO_MEMORY, "no memory to prepare a step plan");
     for (int i = 0; i < program->queue_count; i++)

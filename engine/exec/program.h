@@ -5,6 +5,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/exec/site.h"
+#include "engine/plan/device_times.h"
 #include <mgb/run.h>
 
 struct mgb_command { /* one flat task */
@@ -24,15 +25,6 @@ struct mgb_command { /* one flat task */
     struct mgb_event *begin, *end; /* NULL where nobody asks */
 };
 
-struct
-    mgb_span { /* a run of tasks of one phase on one queue: first command's begin to last command's end */
-    int first, last;
-    int device, from; /* from -1: compute */
-    enum mgb_phase phase;
-    int tower;                /* -1: the root's */
-    int64_t start_ns, end_ns; /* of the last step, session clock */
-};
-
 struct mgb_program_queue {
     struct mgb_queue_request request;
     struct mgb_queue *queue; /* while bound */
@@ -43,11 +35,6 @@ struct mgb_reading { /* a scalar that the host reads after the step */
     bool metric;
     int index;
     const void *address;
-};
-
-struct mgb_boundary { /* scratch of times.c */
-    int64_t ns;
-    int phase, step; /* +1 begins, -1 ends */
 };
 
 struct mgb_program {
