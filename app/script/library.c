@@ -24,6 +24,7 @@
 #include "app/script/mgb_lua_nn_sequence.h"
 #include "app/script/mgb_lua_nn_time.h"
 #include "app/script/mgb_lua_plot.h"
+#include "app/script/mgb_lua_predict.h"
 #include "app/script/mgb_lua_recall.h"
 #include "app/script/mgb_lua_result.h"
 #include "app/script/mgb_lua_run.h"
@@ -52,7 +53,7 @@ void mgb_script_open_library(lua_State *L)
         PART(speedup),       PART(forecast),     PART(sweep_grid),   PART(sweep),
         PART(table),         PART(plot),         PART(explain_hint), PART(explain),
         PART(compare),       PART(later),        PART(words),        PART(workbench),
-        PART(max_batch),     PART(machine_read), PART(machine),
+        PART(max_batch),     PART(machine_read), PART(machine),      PART(predict),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;
@@ -68,6 +69,7 @@ void mgb_script_open_library(lua_State *L)
     mgb_script_bind_sweep(L);
     mgb_script_bind_compare(L);
     mgb_script_bind_machine(L);
+    mgb_script_bind_predict(L);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (luaL_loadbufferx(L, parts[i].text, parts[i].size, parts[i].name, "t") != LUA_OK)
             lua_error(L);

@@ -278,4 +278,7 @@ function data.jsonl(options)
   return data_new(text, function(graph) return host.source_pairs(graph, words(), one, two, label) end, nil, words)
 end
 
+-- The path of a file of scripts/data, as found or installed.
+function data.shipped(name) return host.data_path(name) end
+
 host.data = data -- mgb.data once data_open.lua has added to it

@@ -1,0 +1,179 @@
+/* A step plan and the machines it is played on in virtual time: what a step would take, without a run and with nothing
+ * stored. mgb.predict (scripts/lib/predict.lua) is what scripts see. */
+#include "app/script/bind.h"
+#include <mgb/phase.h>
+#include <mgb/sim.h>
+#include <string.h>
+
+#define PLAYER "mgb.player"
+
+struct player {
+    struct mgb_topology topology;
+    struct mgb_effective effective;
+    struct mgb_plan *plan;
+};
+
+static void player_free(struct player *player)
+{
+    mgb_plan_free(player->plan);
+    mgb_effective_done(&player->effective);
+    mgb_topology_done(&player->topology);
+    *player = (struct player){0};
+}
+
+static int player_close(lua_State *L)
+{
+    player_free(luaL_checkudata(L, 1, PLAYER));
+    return 0;
+}
+
+static const struct mgb_machine *machine_get(lua_State *L, int index)
+{
+    const struct mgb_machine *machine = mgb_script_machine(L, index);
+    luaL_argexpected(L, machine, index, "machine");
+    return machine;
+}
+
+static enum mgb_status plan_make(struct player *player, const struct script_open_request *request,
+                                 const struct mgb_virtual *face)
+{
+    MGB_TRY(mgb_placement_resolve(&player->effective, &request->placement, request->fresh,
+                                  request->graph, &player->topology, face->cores));
+    struct mgb_plan_request wanted = {.kind = MGB_PLAN_TRAIN,
+                                      .graph = request->graph,
+                                      .topology = &player->topology,
+                                      .placement = &player->effective,
+                                      .facts = face->facts,
+                                      .optimizer = request->optimizer,
+                                      .rows = player->effective.global_batch};
+    return mgb_plan_make(&player->plan, &wanted);
+}
+
+static enum mgb_status player_fill(struct player *player, const struct script_open_request *request)
+{
+    struct mgb_sim_options options = {0};
+    struct mgb_sim *sim;
+    MGB_TRY(mgb_machine_topology(&player->topology, request->machine));
+    MGB_TRY(mgb_sim_open(&sim, request->machine, &options));
+    enum mgb_status status = plan_make(player, request, mgb_sim_virtual(sim));
+    mgb_sim_close(sim);
+    return status;
+}
+
+/* player{ graph =, placement =, optimizer =, machine = } -> player */
+static int player_make(lua_State *L)
+{
+    struct script_open_request request;
+    struct script_point point;
+    lua_settop(L, 1);
+    mgb_script_read_request(L, &request, &point);
+    if (!request.machine)
+        mgb_script_fail(L, "mgb.predict: machine: table, name or file of a machine expected");
+    struct player *player = lua_newuserdatauv(L, sizeof *player, 1);
+    *player = (struct player){0};
+    luaL_setmetatable(L, PLAYER);
+    lua_pushvalue(L, 1); /* graph and placement outlive the plan */
+    lua_setiuservalue(L, -2, 1);
+    mgb_script_check(L, player_fill(player, &request));
+    return 1;
+}
+
+static void phases_set(lua_State *L, const char *key, const int64_t *ns)
+{
+    lua_createtable(L, 0, MGB_PHASE_COUNT);
+    for (int p = 0; p < MGB_PHASE_COUNT; p++)
+        if (ns[p] > 0)
+            mgb_script_set_number(L, mgb_phase_name((enum mgb_phase)p), (double)ns[p] / 1e6);
+    lua_setfield(L, -2, key);
+}
+
+/* { device =, finish_ms =, busy = { forward = ms, ... }, exposed = {...}, planned = bytes } a device of the plan */
+static void devices_push(lua_State *L, const struct player *player,
+                         const struct mgb_device_times *times)
+{
+    char name[MGB_DEVICE_NAME_MAX];
+    lua_createtable(L, player->plan->use_count, 0);
+    for (int i = 0; i < player->plan->use_count; i++) {
+        lua_createtable(L, 0, 5);
+        const struct mgb_device *device = &player->topology.devices[times[i].device];
+        mgb_script_set_text(L, "device", mgb_device_format(name, device->name));
+        mgb_script_set_number(L, "finish_ms", (double)times[i].finish_ns / 1e6);
+        mgb_script_set_integer(L, "planned", player->plan->uses[i].peak_bytes);
+        phases_set(L, "busy", times[i].busy);
+        phases_set(L, "exposed", times[i].exposed);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+/* play(machine, seed, step) -> ns, devices */
+static int player_play(lua_State *L)
+{
+    struct player *player = luaL_checkudata(L, 1, PLAYER);
+    const struct mgb_machine *machine = machine_get(L, 2);
+    struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1)};
+    struct mgb_virtual_request request = {.plan = player->plan,
+                                          .placement = &player->effective,
+                                          .step = luaL_optinteger(L, 4, 0)};
+    if (machine->device_count != player->topology.device_count)
+        mgb_script_fail(L, "predict: a machine of %d devices expected, as planned for; '%s' has %d",
+                        player->topology.device_count, machine->name, machine->device_count);
+    struct mgb_virtual_step step;
+    struct mgb_sim *sim;
+    mgb_script_check(L, mgb_sim_open(&sim, machine, &options));
+    const struct mgb_virtual *face = mgb_sim_virtual(sim);
+    enum mgb_status status = face->play(face->context, &step, &request);
+    if (status == MGB_OK) {
+        lua_pushinteger(L, step.wall_ns);
+        devices_push(L, player, step.devices);
+    }
+    mgb_sim_close(sim);
+    mgb_script_check(L, status);
+    return 2;
+}
+
+/* traffic() -> { from =, to =, bytes = } a pair of devices */
+static int player_traffic(lua_State *L)
+{
+    const struct player *player = luaL_checkudata(L, 1, PLAYER);
+    char name[MGB_DEVICE_NAME_MAX];
+    lua_createtable(L, player->plan->traffic_count, 0);
+    for (int i = 0; i < player->plan->traffic_count; i++) {
+        const struct mgb_traffic *t = &player->plan->traffic[i];
+        lua_createtable(L, 0, 3);
+        mgb_script_set_text(
+            L, "from", mgb_device_format(name, player->topology.devices[t->from].name));
+        mgb_script_set_text(L, "to",
+                            mgb_device_format(name, player->topology.devices[t->to].name));
+        mgb_script_set_integer(L, "bytes", t->bytes);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/* admit() -> true; or false and why it does not fit */
+static int player_admit(lua_State *L)
+{
+    const struct player *player = luaL_checkudata(L, 1, PLAYER);
+    enum mgb_status status = mgb_plan_admit(player->plan, NULL, player->effective.gpu_memory);
+    if (status != MGB_OK && status != MGB_OOM)
+        mgb_script_raise(L, status);
+    lua_pushboolean(L, status == MGB_OK);
+    lua_pushstring(L, status == MGB_OK ? "" : mgb_message_get());
+    return 2;
+}
+
+void mgb_script_bind_predict(lua_State *L)
+{
+    static const luaL_Reg methods[] = {{"play", player_play},
+                                       {"traffic", player_traffic},
+                                       {"admit", player_admit},
+                                       {NULL, NULL}};
+    luaL_newmetatable(L, PLAYER);
+    luaL_newlib(L, methods);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, player_close);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, player_make);
+    lua_setfield(L, -2, "player");
+}
