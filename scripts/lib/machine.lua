@@ -11,10 +11,48 @@ local function facts_of(machine)
 end
 host.machine_facts_of = facts_of
 
+local described = setmetatable({}, { __mode = "k" }) -- by machine: the table it was made of
+
+local function merged(old, new)
+  local out = {}
+  for key, value in pairs(old or {}) do out[key] = value end
+  for key, value in pairs(new) do
+    if type(value) == "table" and value[1] == nil then
+      value = merged(type(out[key]) == "table" and out[key][1] == nil and out[key] or nil, value)
+    end
+    out[key] = value
+  end
+  return out
+end
+
+-- Each figure needs a source: those that `changes` has none for.
+local function changes_told(changes)
+  local out = {}
+  for key, value in pairs(changes) do
+    out[key] = value
+    if key ~= "source" and type(value) == "table" and value[1] == nil and value.source == nil then
+      local told = {}
+      for name in pairs(value) do told[name] = "changed by a script" end
+      if key == "speeds" then told = "changed by a script" end
+      out[key] = merged(value, { source = told })
+    end
+  end
+  return out
+end
+
+-- The machine with other figures: tables of names are changed name by name, lists are exchanged whole.
+local function machine_with(machine, changes)
+  if not described[machine] or type(changes) ~= "table" then
+    host.fail("machine:with: a table of what is to change expected, got " .. host.describe(changes))
+  end
+  return mgb.machine(merged(described[machine], changes_told(changes)))
+end
+
 function machine_type.__index(machine, key)
+  if key == "with" then return machine_with end
   local facts = facts_of(machine)
   if facts[key] ~= nil or key == "file" then return facts[key] end
-  host.fail(("a machine has no field '%s': there are name, summary, source, file, gpus, nodes and digest"):format(tostring(key)))
+  host.fail(("a machine has no field '%s': there are name, summary, source, file, gpus, nodes, digest and with"):format(tostring(key)))
 end
 
 function machine_type.__tostring(machine) return "machine " .. host.machine_facts(machine) end
@@ -55,7 +93,9 @@ function mgb.machine(given)
   if type(given) ~= "table" then
     host.fail("mgb.machine: table, name or file of a machine expected, got " .. host.describe(given))
   end
-  return host.machine_describe(given)
+  local machine = host.machine_describe(given)
+  described[machine] = given
+  return machine
 end
 
 -- The backend and the machine that a run is opened with. A machine means that it is simulated; the one of --machine is of runs
