@@ -266,6 +266,7 @@ static void host_read(lua_State *L, int index, struct mgb_machine *machine)
         .ring_share = number_field(L, at, "ring_share"),
         .tree_share = number_field(L, at, "tree_share"),
         .switch_gbps = number_field(L, at, "switch_gbps"),
+        .compute_share = number_field(L, at, "compute_share"),
     };
     lua_pop(L, 2);
 }

@@ -111,9 +111,8 @@ static int player_play(lua_State *L)
     struct player *player = luaL_checkudata(L, 1, PLAYER);
     const struct mgb_machine *machine = machine_get(L, 2);
     struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1)};
-    struct mgb_virtual_request request = {.plan = player->plan,
-                                          .placement = &player->effective,
-                                          .step = luaL_optinteger(L, 4, 0)};
+    struct mgb_virtual_request request = {
+        .plan = player->plan, .placement = &player->effective, .step = luaL_optinteger(L, 4, 0)};
     if (machine->device_count != player->topology.device_count)
         mgb_script_fail(L, "predict: a machine of %d devices expected, as planned for; '%s' has %d",
                         player->topology.device_count, machine->name, machine->device_count);
@@ -140,10 +139,9 @@ static int player_traffic(lua_State *L)
     for (int i = 0; i < player->plan->traffic_count; i++) {
         const struct mgb_traffic *t = &player->plan->traffic[i];
         lua_createtable(L, 0, 3);
-        mgb_script_set_text(
-            L, "from", mgb_device_format(name, player->topology.devices[t->from].name));
-        mgb_script_set_text(L, "to",
-                            mgb_device_format(name, player->topology.devices[t->to].name));
+        mgb_script_set_text(L, "from",
+                            mgb_device_format(name, player->topology.devices[t->from].name));
+        mgb_script_set_text(L, "to", mgb_device_format(name, player->topology.devices[t->to].name));
         mgb_script_set_integer(L, "bytes", t->bytes);
         lua_rawseti(L, -2, i + 1);
     }
@@ -164,10 +162,8 @@ static int player_admit(lua_State *L)
 
 void mgb_script_bind_predict(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"play", player_play},
-                                       {"traffic", player_traffic},
-                                       {"admit", player_admit},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"play", player_play}, {"traffic", player_traffic}, {"admit", player_admit}, {NULL, NULL}};
     luaL_newmetatable(L, PLAYER);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");

@@ -124,6 +124,28 @@ static enum mgb_status meets_add(struct mgb_sim_program *program, const struct m
     return MGB_OK;
 }
 
+/* An all-reduce takes some of the GPU that computes beside it (simulation.md 2.4): what is computed next there, while there
+ * is something left to compute, takes so much longer. */
+static enum mgb_status shares_add(struct mgb_sim_program *program, const struct mgb_sim *sim)
+{
+    double share = sim->machine->collective.compute_share;
+    if (share <= 0 || program->meet_count == 0)
+        return MGB_OK;
+    int *next = mgb_alloc((size_t)sim->machine->device_count * sizeof *next);
+    if (!next)
+        return no_memory();
+    memset(next, -1, (size_t)sim->machine->device_count * sizeof *next);
+    for (int i = program->count - 1; i >= 0; i--) {
+        int device = program->flat.tasks[i].device;
+        if (program->plan->tasks[program->flat.tasks[i].task].kind == MGB_TASK_COMPUTE)
+            next[device] = i;
+        else if (program->tasks[i].meet >= 0 && next[device] >= 0)
+            program->ns[next[device]] += mgb_sim_round(share * (double)program->ns[i]);
+    }
+    mgb_release(next);
+    return MGB_OK;
+}
+
 /* Waits, in a first round only counted. */
 struct waiting {
     struct mgb_sim_program *program;
@@ -268,6 +290,7 @@ static enum mgb_status program_fill(struct mgb_sim_program *program, const struc
     MGB_TRY(mgb_sim_queues_add(program, sim));
     times_add(program, sim);
     MGB_TRY(meets_add(program, sim));
+    MGB_TRY(shares_add(program, sim));
     MGB_TRY(waits_add(program, sim));
     return mgb_sim_spans_add(program);
 }

@@ -183,6 +183,7 @@ static enum mgb_status host_check(struct mgb_machine *machine)
                                                       {"ring_share", c->ring_share, 1e-3, 1},
                                                       {"tree_share", c->tree_share, 1e-3, 1},
                                                       {"switch_gbps", c->switch_gbps, 0, 1e6},
+                                                      {"compute_share", c->compute_share, 0, 1},
                                                       {NULL, 0, 0, 0}};
     const struct mgb_machine_bound own[] = {{"device", machine->device_sigma, 0, 1},
                                             {"step", machine->step_sigma, 0, 1},

@@ -13,12 +13,19 @@ local host_kinds = { cores = "positive", core_total = "amount", reduce_gbps = "a
   submit_us = "amount", step_us = "amount", copy_waits = { "none", "sender", "both" } }
 for key, kind in pairs(unit_kinds) do gpu_kinds[key], host_kinds[key] = kind, kind end
 local collective_kinds = { source = "any", start_us = "amount", hop_us = "amount", network_hop_us = "amount",
-  ring_share = "rate", tree_share = "rate", switch_gbps = "amount" }
+  ring_share = "rate", tree_share = "rate", switch_gbps = "amount",
+  compute_share = "rate" }
 
 local factor_names = host.op_kinds() -- what efficiency may have a factor for, beside compute and memory
 for _, name in ipairs{ "copy", "reduce", "allreduce", "fill", "norm", "clip", "update", "cast", "merge" } do factor_names[name] = true end
 local efficiency_names = { compute = true, memory = true }
 for name in pairs(factor_names) do efficiency_names[name] = true end
+
+-- A factor's name: a kind, or that of a convolution with the size of its kernel behind it (conv2d_3x3).
+local function is_factor(name)
+  local kind = name:match("^([%w_]*conv2d[%w_]*)_%d%d?x%d%d?$")
+  return factor_names[kind or name] ~= nil
+end
 
 local no_figure = { name = true, source = true, count = true, one_engine = true, copy_waits = true, efficiency = true }
 local most_pairs = 1048576
@@ -93,7 +100,7 @@ end
 local function efficiency_read(s, path, given, out)
   local names = {}
   for name in pairs(given or {}) do
-    if type(name) ~= "string" or not efficiency_names[name] then
+    if type(name) ~= "string" or not efficiency_names[name] and not is_factor(name) then
       fail(s, "%s: unknown option '%s'%s", path, tostring(name), host.hint(tostring(name), efficiency_names))
     end
     names[#names + 1] = name
@@ -102,7 +109,7 @@ local function efficiency_read(s, path, given, out)
   out.factors = {}
   for _, name in ipairs(names) do
     local at, value = path .. "." .. name, given[name]
-    if not factor_names[name] then
+    if not is_factor(name) then
       out[name] = curve_read(s, at, value)
     elseif type(value) ~= "number" then
       fail(s, "%s: number expected, got %s", at, host.describe(value))

@@ -87,6 +87,7 @@ struct mgb_machine_collective {
     double network_hop_us;
     double ring_share, tree_share; /* of the bottleneck wire; 0: 1, 0.92 */
     double switch_gbps;            /* in-switch reduction (NVLS): bus bandwidth; 0: none */
+    double compute_share; /* of a GPU's compute that goes into it while it goes on beside backward */
 };
 
 struct mgb_machine {
