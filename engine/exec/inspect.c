@@ -107,12 +107,17 @@ bool mgb_run_has(const struct mgb_run *run, int variable, int slot)
 
 struct mgb_progress mgb_run_progress(const struct mgb_run *run)
 {
+    const struct mgb_loss_scale *scale = &run->loss_scale;
+    bool scaled = scale->good > 0 || scale->scale < MGB_LOSS_SCALE_FIRST ||
+                  scale->scale > MGB_LOSS_SCALE_FIRST;
     return (struct mgb_progress){.step = run->step,
                                  .updates = run->updates,
                                  .epoch = run->position.epoch,
                                  .row = run->position.first,
                                  .rows = run->source->rows,
-                                 .seed = run->seed};
+                                 .seed = run->seed,
+                                 .loss_scale = scaled ? scale->scale : 0.0f,
+                                 .scale_steps = scaled ? scale->good : 0};
 }
 
 enum mgb_status mgb_run_set_progress(struct mgb_run *run, const struct mgb_progress *progress)
@@ -128,6 +133,7 @@ enum mgb_status mgb_run_set_progress(struct mgb_run *run, const struct mgb_progr
     run->updates = progress->updates;
     run->position = (struct mgb_position){.epoch = rows ? progress->epoch : 0,
                                           .first = same ? progress->row : 0};
+    mgb_loss_scale_set(&run->loss_scale, progress->loss_scale, progress->scale_steps);
     run->pending = false; /* stale: those were gradients of other weights */
     return MGB_OK;
 }

@@ -25,6 +25,13 @@ void mgb_loss_scale_judge(struct mgb_loss_scale *scale, bool skipped)
     }
 }
 
+void mgb_loss_scale_set(struct mgb_loss_scale *scale, float stored, int good)
+{
+    scale->scale =
+        stored > 0.0f ? fminf(fmaxf(stored, LEAST_SCALE), MOST_SCALE) : MGB_LOSS_SCALE_FIRST;
+    scale->good = stored > 0.0f && good > 0 && good < GOOD_STEPS ? good : 0;
+}
+
 float mgb_program_scale(const struct mgb_program *program, const struct mgb_task *task)
 {
     bool begins = program->loss_scale > 0.0f &&

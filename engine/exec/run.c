@@ -134,7 +134,7 @@ enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options 
     run->asked = options->placement;
     run->optimizer = options->optimizer;
     run->seed = options->seed;
-    run->loss_scale.scale = MGB_LOSS_SCALE_FIRST;
+    mgb_loss_scale_set(&run->loss_scale, 0.0f, 0);
     run->cores = options->cores > 0 ? options->cores : mgb_run_count_cores();
     run->step_timeout_ns = options->step_timeout_ns;
     run->guarded = options->guarded;

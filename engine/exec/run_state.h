@@ -101,6 +101,8 @@ enum mgb_status mgb_run_keep_gradients(void *run, const struct mgb_command *comm
 /* The scale under which a program's next step runs, 0 where none is needed; and what comes of that step. */
 float mgb_loss_scale_get(const struct mgb_loss_scale *scale, const struct mgb_program *program);
 void mgb_loss_scale_judge(struct mgb_loss_scale *scale, bool skipped);
+/* As stored after so many good steps; anew where `stored` is 0. */
+void mgb_loss_scale_set(struct mgb_loss_scale *scale, float stored, int good);
 
 /* Plays on the run's terms: guarded or not, with its deadline. */
 enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program,

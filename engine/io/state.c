@@ -70,6 +70,10 @@ void mgb_state_write(struct mgb_writer *out, const struct mgb_checkpoint_state *
     for (size_t i = 0; i < COUNT(counts); i++)
         mgb_writer_add_word(out, counts[i].name, "%lld", (long long)*count_at(&progress, i));
     mgb_writer_add_word(out, "seed", "%llu", (unsigned long long)progress.seed);
+    if (progress.loss_scale > 0.0f) {
+        mgb_writer_add_word(out, "loss_scale", "%.9g", (double)progress.loss_scale);
+        mgb_writer_add_word(out, "scale_steps", "%d", (int)progress.scale_steps);
+    }
 }
 
 /* The value of a word, which is to be `what`. */
@@ -116,6 +120,23 @@ static enum mgb_status kind_read(struct mgb_optimizer *out, const struct mgb_ten
     return word_fail(file, "optimizer", "the name of an optimizer");
 }
 
+/* There where steps in f16 were made. */
+static enum mgb_status scale_read(struct mgb_progress *out, const struct mgb_tensor_file *file)
+{
+    uint64_t steps;
+    int exponent;
+    if (!mgb_tensor_file_find_word(file, "loss_scale"))
+        return MGB_OK;
+    MGB_TRY(number_read(file, "loss_scale", &out->loss_scale));
+    if (out->loss_scale <= 0.0f || frexpf(out->loss_scale, &exponent) > 0.5f)
+        return word_fail(file, "loss_scale", "a power of two");
+    if (!whole_read(&steps, mgb_tensor_file_find_word(file, "scale_steps"), 10) ||
+        steps > INT32_MAX)
+        return word_fail(file, "scale_steps", "a count");
+    out->scale_steps = (int32_t)steps;
+    return MGB_OK;
+}
+
 enum mgb_status mgb_state_read(struct mgb_checkpoint_state *out, uint64_t *weights,
                                const struct mgb_tensor_file *file)
 {
@@ -138,6 +159,7 @@ enum mgb_status mgb_state_read(struct mgb_checkpoint_state *out, uint64_t *weigh
             return word_fail(file, counts[i].name, "a count");
         *count_at(&out->progress, i) = (int64_t)value;
     }
+    MGB_TRY(scale_read(&out->progress, file));
     if (out->progress.row > 0 && out->progress.row >= out->progress.rows)
         return word_fail(file, "row", "a row of the epoch");
     return whole_read(&out->progress.seed, mgb_tensor_file_find_word(file, "seed"), 10)

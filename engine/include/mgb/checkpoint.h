@@ -4,8 +4,8 @@
  *
  *     w.safetensors            the weights, frozen ones too; of variables that each tower made for itself tower 0's; in
  *                              __metadata__ the model and, where it has moving statistics, what they are of
- *     w.optimizer.safetensors  slots as "VARIABLE/SLOT"; in __metadata__ the optimizer, steps, updates, place in the data and
- *                              seed, and a digest of the weights that it belongs to
+ *     w.optimizer.safetensors  slots as "VARIABLE/SLOT"; in __metadata__ the optimizer, steps, updates, place in the data,
+ *                              seed and the loss scale of f16, and a digest of the weights that it belongs to
  *
  * Where the values come from and go to is the caller's: a run, through a table of functions. */
 #ifndef MGB_CHECKPOINT_H

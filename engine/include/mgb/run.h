@@ -133,6 +133,8 @@ struct mgb_progress {
     int64_t epoch, row;    /* of the next batch */
     int64_t rows;          /* of an epoch; 0: endless */
     uint64_t seed;         /* of data order, dropout and initial values */
+    float loss_scale;      /* of f16, a power of two; 0: none yet */
+    int32_t scale_steps;   /* good ones since it changed */
 };
 struct mgb_progress mgb_run_progress(const struct mgb_run *run);
 /* Between steps. Seed and rows are the run's own: in data of another size the epoch begins anew. */

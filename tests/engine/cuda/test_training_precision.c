@@ -143,6 +143,20 @@ static struct seen step_one(struct mgb_run *run)
     return seen;
 }
 
+/* What a checkpoint keeps of a run brings its factor back; one of a run without f16 lets it begin anew. */
+static void scale_is_progress(struct mgb_run *run, float scale)
+{
+    struct mgb_progress progress = mgb_run_progress(run), anew = progress;
+    int good = run->loss_scale.good;
+    assert_true(progress.loss_scale == scale);
+    anew.loss_scale = 0;
+    assert_ok(mgb_run_set_progress(run, &anew));
+    assert_true(run->loss_scale.scale == 65536.0f && mgb_run_progress(run).loss_scale == 0.0f);
+    assert_ok(mgb_run_set_progress(run, &progress));
+    assert_true(run->loss_scale.scale == scale);
+    assert_int_equal(run->loss_scale.good, good);
+}
+
 /* A scale of 2^24 makes gradients of the logits infinite in f16: steps are left out until it fits. */
 static void an_overflow_skips_the_update_and_halves_the_scale(void **state)
 {
@@ -177,6 +191,7 @@ static void an_overflow_skips_the_update_and_halves_the_scale(void **state)
             assert_int_equal(run->updates, step + 1 - skipped);
         }
         assert_in_range(skipped, 1, 12);
+        scale_is_progress(run, scale);
         mgb_run_close(run);
         machine_check_empty();
     }

@@ -33,6 +33,36 @@ static void weights_and_state_come_back(void **state)
     io_model_done(&b);
 }
 
+/* Of f16; a power of two and a count, or the file is damaged. */
+static void the_loss_scale_comes_back(void **state)
+{
+    static const char *const odd[] = {"3", "0", "-4", "0.75", "many"};
+    struct io_model a = mlp(MGB_ADAM, 1), b = mlp(MGB_ADAM, 2);
+    struct mgb_checkpoint_loaded loaded;
+    size_t size;
+    (void)state;
+    a.state.progress.loss_scale = 0x1p-9f;
+    a.state.progress.scale_steps = 77;
+    assert_ok(io_save(&a, io_path("w.safetensors")));
+    assert_ok(io_load(&b, io_path("w.safetensors"), USE(ALL), &loaded));
+    assert_memory_equal(&loaded.progress, &a.state.progress, sizeof loaded.progress);
+    mgb_checkpoint_loaded_done(&loaded);
+    unsigned char *bytes = io_read(io_path("w.optimizer.safetensors"), &size);
+    char *at = strstr((char *)bytes + 8, "\"loss_scale\":\"0.001953125\"");
+    assert_non_null(at);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        char word[16];
+        snprintf(word, sizeof word, "\"%s\"%11s", odd[i], "");
+        memcpy(at + 13, word, 13); /* as long as before */
+        io_write(io_path("w.optimizer.safetensors"), bytes, size);
+        assert_status(io_load(&b, io_path("w.safetensors"), USE(ALL), NULL), MGB_CORRUPT);
+        assert_message("'loss_scale' of its __metadata__ is");
+    }
+    free(bytes);
+    io_model_done(&a);
+    io_model_done(&b);
+}
+
 /* Read here by hand, from the words of the format. */
 static void the_file_is_plain_and_aligned(void **state)
 {
@@ -289,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_and_state_come_back),
+        cmocka_unit_test(the_loss_scale_comes_back),
         cmocka_unit_test(the_file_is_plain_and_aligned),
         cmocka_unit_test(an_optimizer_without_slots_keeps_its_place),
         cmocka_unit_test(without_its_state_the_optimizer_starts_anew),
