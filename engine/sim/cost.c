@@ -2,6 +2,7 @@
  * sharing. Formulas: shared/reference/simulation.md 2.1 and 2.5. */
 #include "engine/sim/sim.h"
 
+#include "engine/base/text.h"
 #include "engine/plan/build.h"
 #include <string.h>
 
@@ -97,12 +98,40 @@ static const char *factor_name(const struct mgb_plan *plan, const struct mgb_tas
     return "";
 }
 
-static double factor_of(const struct mgb_machine_device *d, const char *name)
+/* 0: none is given. */
+static double factor_find(const struct mgb_machine_device *d, const char *name)
 {
     for (int i = 0; i < d->factor_count; i++)
         if (strcmp(d->factors[i].kind, name) == 0)
             return d->factors[i].speed;
-    return 1;
+    return 0;
+}
+
+/* Methods like Winograd's are of one size of kernel, of stride 1 and of plain f32: "conv2d_3x3". */
+static double convolution_factor(const struct mgb_machine_device *d, const struct mgb_node *node,
+                                 const char *name)
+{
+    const struct mgb_window *w = &node->a.conv2d.window;
+    char sized[64];
+    if (w->stride[0] != 1 || w->stride[1] != 1 || w->dilation[0] > 1 || w->dilation[1] > 1)
+        return 0;
+    mgb_format(sized, sizeof sized, "%s_%dx%d", name, w->size[0], w->size[1]);
+    return factor_find(d, sized);
+}
+
+static double factor_of(const struct mgb_machine_device *d, const struct mgb_plan *plan,
+                        const struct mgb_task *task, bool plain)
+{
+    const char *name = factor_name(plan, task);
+    double factor = 0;
+    if (task->kind == MGB_TASK_COMPUTE && plain) {
+        const struct mgb_node *node = &plan->graph->nodes[task->node];
+        if (node->kind == MGB_OP_CONV2D || node->kind == MGB_OP_CONV2D_GRAD_X ||
+            node->kind == MGB_OP_CONV2D_GRAD_W)
+            factor = convolution_factor(d, node, name);
+    }
+    factor = factor > 0 ? factor : factor_find(d, name);
+    return factor > 0 ? factor : 1;
 }
 
 /* Bytes a nanosecond that a task of so many bytes gets. */
@@ -126,14 +155,18 @@ static double roofline_ns(const struct mgb_sim *sim, const struct mgb_plan *plan
     const struct mgb_task *t = &plan->tasks[task];
     int64_t bytes = mgb_sim_task_bytes(plan, task);
     double bandwidth = bandwidth_of(sim, t, device, bytes), ns = 0;
+    double peak = d->tflops[MGB_PRECISION_F32];
     if (bytes > 0 && bandwidth > 0)
         ns = (double)bytes / bandwidth;
     if (t->kind == MGB_TASK_COMPUTE && t->flops > 0) {
-        double flops = peak_of(sim, plan, t, device) * 1e3 * mgb_curve_at(&d->compute, t->flops);
+        /* The curve is of f32: what is ten times faster needs ten times the work to be filled. */
+        peak = peak_of(sim, plan, t, device);
+        double size = t->flops * d->tflops[MGB_PRECISION_F32] / peak;
+        double flops = peak * 1e3 * mgb_curve_at(&d->compute, size);
         if (flops > 0 && t->flops / flops > ns)
             ns = t->flops / flops;
     }
-    return ns / factor_of(d, factor_name(plan, t));
+    return ns / factor_of(d, plan, t, peak <= d->tflops[MGB_PRECISION_F32]);
 }
 
 /* The first of the costs, which are sorted, that is not before (signature, threads, rows). */

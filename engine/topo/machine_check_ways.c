@@ -125,10 +125,8 @@ static enum mgb_status levels_check(const struct mgb_machine *machine, const int
             return mgb_fail(MGB_INVALID, "machine '%s': links: %s is not connected with /cpu:0%s",
                             machine->name, name,
                             machine->wire_count ? ", at least not other than through a GPU" : "");
-        if (level[i] < 0)
-            return mgb_fail(MGB_INVALID,
-                            "machine '%s': links: switch '%s' leads nowhere: nothing connects it "
-                            "with /cpu:0",
+        if (!is_device && machine->ends->first[i] == machine->ends->first[i + 1])
+            return mgb_fail(MGB_INVALID, "machine '%s': links: no wire leads to switch '%s'",
                             machine->name, name);
         if (is_device && level[i] > DEPTH_MOST)
             return mgb_fail(MGB_INVALID,

@@ -17,7 +17,8 @@ struct mgb_curve {
 };
 double mgb_curve_at(const struct mgb_curve *curve, double at);
 
-/* How fast an operator of some kind is against what roofline and curves say of it: 2 takes half the time. */
+/* How fast an operator of some kind is against what roofline and curves say of it: 2 takes half the time. One of
+ * "conv2d_3x3" is of kernels of that size with stride 1, in f32 on its own, where it stands instead of "conv2d"'s. */
 struct mgb_machine_factor {
     char kind
         [32]; /* as in the graph's text, "conv2d_grad_w"; or of a task: "copy", "reduce", "update", ... */
@@ -30,7 +31,9 @@ struct mgb_machine_device {
     double tflops[4]; /* peak of products by enum mgb_precision; f32 is given, others 0: as f32 */
     double memory_gbps;
     double launch_us; /* between the end of a task and the start of the next on a compute queue */
-    struct mgb_curve compute, memory; /* efficiency by flops, and by bytes, of a task */
+    /* Efficiency by flops, and by bytes, of a task. Flops are of f32: another precision that is n times faster reaches the
+     * same share with n times as many. */
+    struct mgb_curve compute, memory;
     int factor_count;
     struct mgb_machine_factor *factors;
     int copies_in, copies_out; /* copy engines: how many copies go on at once; 0: 1 */
@@ -87,7 +90,8 @@ struct mgb_machine_collective {
     double network_hop_us;
     double ring_share, tree_share; /* of the bottleneck wire; 0: 1, 0.92 */
     double switch_gbps;            /* in-switch reduction (NVLS): bus bandwidth; 0: none */
-    double compute_share; /* of a GPU's compute that goes into it while it goes on beside backward */
+    double
+        compute_share; /* of a GPU's compute that goes into it while it goes on beside backward */
 };
 
 struct mgb_machine {
