@@ -3,6 +3,7 @@
 #ifndef MGB_SIM_PROGRAM_H
 #define MGB_SIM_PROGRAM_H
 
+#include "engine/plan/device_times.h"
 #include "engine/sim/path.h"
 
 struct mgb_sim_queue {
@@ -33,18 +34,6 @@ struct mgb_sim_meet {
     int64_t ns;
 };
 
-struct mgb_sim_span { /* a run of tasks of one phase on a queue, as the executor has them */
-    int first, last;
-    int device, from;
-    enum mgb_phase phase;
-    int tower;
-};
-
-struct mgb_sim_boundary { /* scratch of times.c */
-    int64_t ns;
-    int phase, step;
-};
-
 struct mgb_sim_program {
     struct mgb_sim_program *next;
     const struct mgb_plan *plan; /* borrowed */
@@ -68,7 +57,7 @@ struct mgb_sim_program {
     int meet_count;
     struct mgb_sim_meet *meets;
     int span_count;
-    struct mgb_sim_span *spans;
+    struct mgb_span *spans;
     bool shared; /* some queue queues or shares: only events tell its times */
 
     /* of the last play */
@@ -78,10 +67,10 @@ struct mgb_sim_program {
     bool played;
     int64_t wall_ns, events, solves;
     enum mgb_sim_engine engine;
-    struct mgb_device_times *times;      /* by index into plan->uses */
-    struct mgb_sim_boundary *boundaries; /* scratch of times.c */
-    struct mgb_task_time *trace;         /* made when first asked for */
-    struct mgb_sim_events *state;        /* of the event engine, made when first played by it */
+    struct mgb_device_times *times;  /* by index into plan->uses */
+    struct mgb_boundary *boundaries; /* scratch of times.c */
+    struct mgb_task_time *trace;     /* made when first asked for */
+    struct mgb_sim_events *state;    /* of the event engine, made when first played by it */
 };
 
 /* compile.c, queues.c */

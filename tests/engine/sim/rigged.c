@@ -103,7 +103,8 @@ static void task_make(struct mgb_plan *plan, int i, const struct hand_task *hand
     bool copy = hand->kind == MGB_TASK_COPY, sums = hand->kind == MGB_TASK_ALLREDUCE;
     plan->buffers[i] = (struct mgb_buffer){
         .name = "b", .class = MGB_ROOT, .device = hand->device, .bytes = hand->bytes};
-    plan->operands[i] = (struct mgb_operand){.buffer = i, .tower = MGB_OWN, .bytes = hand->bytes};
+    plan->operands[2 * i] = plan->operands[2 * i + 1] =
+        (struct mgb_operand){.buffer = i, .tower = MGB_OWN, .bytes = hand->bytes};
     plan->tasks[i] = (struct mgb_task){
         .kind = hand->kind,
         .phase = hand->phase,
@@ -115,8 +116,8 @@ static void task_make(struct mgb_plan *plan, int i, const struct hand_task *hand
                        : -1,
         .node = -1,
         .collective = sums ? hand->collective : -1,
-        .operand_begin = i,
-        .operand_count = 1,
+        .operand_begin = 2 * i,
+        .operand_count = copy ? 2 : 1,
         .wait_begin = plan->wait_count,
         .bytes = hand->bytes,
         .name = "task"};
@@ -137,11 +138,12 @@ void hand_plan_make(struct hand_plan *out, int gpus, const struct hand_task *tas
     plan_machine_make(&out->topology, gpus);
     plan->topology = &out->topology;
     plan->threads = plan->cpu_threads = 1;
-    plan->task_count = plan->buffer_count = plan->operand_count = count;
+    plan->task_count = plan->buffer_count = count;
+    plan->operand_count = 2 * count;
     towers_make(plan, gpus);
     plan->tasks = mgb_alloc(n * sizeof *plan->tasks);
     plan->buffers = mgb_alloc(n * sizeof *plan->buffers);
-    plan->operands = mgb_alloc(n * sizeof *plan->operands);
+    plan->operands = mgb_alloc(2 * n * sizeof *plan->operands);
     plan->waits = mgb_alloc(4 * n * sizeof *plan->waits);
     assert_true(plan->tasks && plan->buffers && plan->operands && plan->waits);
     for (int i = 0; i < count; i++)
