@@ -3,6 +3,8 @@
 
 void *mgb_program_address(const struct mgb_program *program, struct mgb_place place)
 {
+    if (!program->site)
+        return NULL;
     const struct mgb_arena *arena = mgb_site_arena(program->site, place.arena, place.device);
     return arena->base ? (unsigned char *)arena->base + place.offset : NULL;
 }

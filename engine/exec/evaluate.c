@@ -76,7 +76,7 @@ enum mgb_status mgb_run_evaluate(struct mgb_run *run, struct mgb_evaluation *out
                                     .rows = source->rows};
     int metrics = mgb_graph_metric_count(run->graph);
     *out = (struct mgb_evaluation){.metric_count = metrics};
-    MGB_TRY(mgb_run_usable(run));
+    MGB_TRY(mgb_run_needs_values(run, "evaluation"));
     if (metrics > (int)MAX_METRICS)
         return mgb_fail(MGB_UNSUPPORTED, "an evaluation has at most %zu metrics, model '%s' has %d",
                         MAX_METRICS, mgb_graph_name(run->graph), metrics);

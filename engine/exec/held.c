@@ -91,7 +91,7 @@ static enum mgb_status variable_check(const struct mgb_run *run, int variable, i
         return mgb_fail(MGB_INVALID, "variable %d: the model has %d", variable, count);
     if (slot < -1)
         return mgb_fail(MGB_INVALID, "slot %d of variable %d", slot, variable);
-    return mgb_run_usable(run);
+    return mgb_run_needs_values(run, "values of a variable");
 }
 
 static enum mgb_status no_storage(const struct mgb_run *run, int variable, int slot)
@@ -135,7 +135,7 @@ enum mgb_status mgb_run_digest(struct mgb_run *run, uint64_t *digest)
     float *values;
     struct mgb_held held;
     *digest = 0;
-    MGB_TRY(mgb_run_usable(run));
+    MGB_TRY(mgb_run_needs_values(run, "digest of the weights"));
     enum mgb_status status = host_buffer(&values, run->graph);
     int slots = mgb_optimizer_slots(&run->optimizer);
     for (int v = 0; v < mgb_graph_variable_count(run->graph) && status == MGB_OK; v++) {

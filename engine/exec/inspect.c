@@ -62,8 +62,8 @@ enum mgb_status mgb_run_check(struct mgb_run *run, struct mgb_check *out)
 {
     MGB_TRY(mgb_run_usable(run));
     MGB_TRY(mgb_check_make(out, mgb_setting_plan(run->setting)));
-    if (run->setting->effective.strategy == MGB_INDEPENDENT)
-        return MGB_OK; /* its replicas go apart: that is what it is for */
+    if (run->setting->effective.strategy == MGB_INDEPENDENT || run->play_virtual)
+        return MGB_OK; /* its replicas go apart: that is what it is for; or there are no values */
     enum mgb_status status = values_check(run);
     if (status != MGB_OK)
         mgb_check_done(out);
@@ -82,10 +82,30 @@ static int64_t planned_bytes(const struct mgb_setting *setting, int device)
     return most;
 }
 
+/* What would be held. */
+static struct mgb_memory_use memory_planned(const struct mgb_run *run, int device)
+{
+    const struct mgb_plan *plan = mgb_setting_plan(run->setting);
+    struct mgb_memory_use use = {.device = device,
+                                 .planned_bytes = planned_bytes(run->setting, device),
+                                 .held_bytes = mgb_setting_step_bytes(run->setting, device),
+                                 .measured_peak_bytes = -1};
+    for (int k = 0; k < plan->use_count; k++)
+        if (plan->uses[k].device == device)
+            use.held_bytes += plan->uses[k].lasting_bytes;
+    return use;
+}
+
 enum mgb_status mgb_run_memory(struct mgb_run *run, struct mgb_memory_use *out, int capacity,
                                int *count)
 {
     *count = 0;
+    while (run->play_virtual && *count < run->topology.device_count && *count < capacity) {
+        out[*count] = memory_planned(run, *count);
+        ++*count;
+    }
+    if (run->play_virtual)
+        return MGB_OK;
     for (int device = 0; device < run->topology.device_count && *count < capacity; device++) {
         int64_t lasting, step;
         MGB_TRY(mgb_site_high_water(run->site, &lasting, MGB_ARENA_LASTING, device));

@@ -145,8 +145,9 @@ enum mgb_status mgb_preview_paths(struct mgb_topology *topology, const char *bac
 enum mgb_status mgb_run_path(struct mgb_run *run, struct mgb_link *link)
 {
     MGB_TRY(mgb_run_usable(run));
-    return run->backend->path ? mgb_run_failed(run, run->backend->path(run->site->context, link))
-                              : MGB_OK;
+    return run->backend && run->backend->path
+               ? mgb_run_failed(run, run->backend->path(run->site->context, link))
+               : MGB_OK;
 }
 
 static bool links_present(const struct mgb_run *run, const struct mgb_link *links, int count)
@@ -163,7 +164,7 @@ enum mgb_status mgb_run_measure_links(struct mgb_run *run, struct mgb_link *link
 {
     size_t devices = (size_t)run->topology.device_count;
     *measured = 0;
-    MGB_TRY(mgb_run_usable(run));
+    MGB_TRY(mgb_run_needs_values(run, "measuring links"));
     if (!links_present(run, links, count))
         return mgb_fail(MGB_INVALID, "measuring links: one leads to a device that is not there");
     struct probe probe = {.run = run,

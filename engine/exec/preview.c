@@ -8,7 +8,8 @@
 #include <limits.h>
 
 struct mgb_preview {
-    const struct mgb_backend *backend;
+    const struct mgb_virtual *play_virtual; /* or NULL */
+    const struct mgb_backend *backend;      /* NULL: in virtual time */
     char remark[256];
     struct mgb_topology topology;
     const struct mgb_graph *graph;
@@ -41,6 +42,8 @@ static enum mgb_status plan_make(struct mgb_preview *preview, struct mgb_plan **
                                  const struct mgb_effective *effective)
 {
     struct mgb_fact_source facts = {.context = preview, .describe = describe};
+    if (preview->play_virtual)
+        facts = *preview->play_virtual->facts;
     struct mgb_plan_request request = {.kind = MGB_PLAN_TRAIN,
                                        .graph = preview->graph,
                                        .topology = &preview->topology,
@@ -51,20 +54,29 @@ static enum mgb_status plan_make(struct mgb_preview *preview, struct mgb_plan **
     return mgb_plan_make(out, &request);
 }
 
-static enum mgb_status preview_begin(struct mgb_preview *preview,
-                                     const struct mgb_run_options *options)
+static enum mgb_status devices_find(struct mgb_preview *preview,
+                                    const struct mgb_run_options *options)
 {
     const struct mgb_backend *given = options->play_on;
+    if (preview->play_virtual)
+        return mgb_virtual_topology(&preview->topology, preview->play_virtual);
     MGB_TRY(given ? given->probe(&preview->topology)
                   : mgb_backend_choose(&preview->backend, &preview->topology, options->backend,
                                        preview->remark, sizeof preview->remark));
     if (given)
         preview->backend = given;
-    MGB_TRY(mgb_topology_share(&preview->topology, &preview->asked));
+    return mgb_topology_share(&preview->topology, &preview->asked);
+}
+
+static enum mgb_status preview_begin(struct mgb_preview *preview,
+                                     const struct mgb_run_options *options)
+{
+    MGB_TRY(devices_find(preview, options));
     MGB_TRY(mgb_placement_resolve(&preview->effective, &preview->asked, preview->fresh,
                                   preview->graph, &preview->topology, preview->cores));
     struct mgb_backend_options backend = mgb_effective_options(&preview->effective);
-    MGB_TRY(preview->backend->open(&preview->context, &preview->topology, &backend));
+    if (preview->backend)
+        MGB_TRY(preview->backend->open(&preview->context, &preview->topology, &backend));
     return plan_make(preview, &preview->plan, &preview->effective);
 }
 
@@ -77,7 +89,8 @@ enum mgb_status mgb_preview_make(struct mgb_preview **out, const struct mgb_run_
     preview->asked = options->placement;
     preview->fresh = options->fresh;
     preview->optimizer = options->optimizer;
-    preview->cores = options->cores > 0 ? options->cores : mgb_run_count_cores();
+    preview->play_virtual = options->play_virtual;
+    preview->cores = mgb_run_options_cores(options);
     enum mgb_status status = preview_begin(preview, options);
     if (status != MGB_OK) {
         mgb_preview_free(preview);
@@ -101,7 +114,7 @@ void mgb_preview_free(struct mgb_preview *preview)
 
 const char *mgb_preview_backend(const struct mgb_preview *preview)
 {
-    return preview->backend->name;
+    return preview->play_virtual ? preview->play_virtual->name : preview->backend->name;
 }
 
 const char *mgb_preview_remark(const struct mgb_preview *preview)

@@ -188,10 +188,29 @@ failed:
     return status;
 }
 
+enum mgb_status mgb_program_make_virtual(struct mgb_program **out,
+                                         const struct mgb_virtual *play_virtual,
+                                         struct mgb_plan *plan)
+{
+    struct mgb_program *program = mgb_alloc(sizeof *program);
+    if (!program) {
+        mgb_plan_free(plan);
+        return no_memory();
+    }
+    program->plan = plan;
+    program->play_virtual = play_virtual;
+    program->replay = MGB_CHOICE_NO;
+    mgb_pool_init(&program->pool);
+    *out = program;
+    return MGB_OK;
+}
+
 void mgb_program_free(struct mgb_program *program)
 {
     if (!program)
         return;
+    if (program->play_virtual)
+        program->play_virtual->forget(program->play_virtual->context, program->plan);
     mgb_program_unbind(program);
     mgb_flat_done(&program->flat);
     mgb_pool_done(&program->pool);

@@ -7,6 +7,7 @@
 #include "engine/exec/site.h"
 #include "engine/plan/device_times.h"
 #include <mgb/run.h>
+#include <mgb/virtual.h>
 
 struct mgb_command { /* one flat task */
     const struct mgb_task *task;
@@ -39,7 +40,8 @@ struct mgb_reading { /* a scalar that the host reads after the step */
 
 struct mgb_program {
     struct mgb_plan *plan; /* owned */
-    struct mgb_site *site;
+    struct mgb_site *site; /* NULL: played in virtual time, from the plan alone */
+    const struct mgb_virtual *play_virtual;
     struct mgb_pool pool;
     struct mgb_flat flat;
     int count;
@@ -78,6 +80,10 @@ struct mgb_program {
 /* Takes the plan over, on failure too. MGB_CORRUPT when the backend's facts are no longer those of the plan. */
 enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site,
                                  struct mgb_plan *plan);
+/* The same for what needs no more than the plan. */
+enum mgb_status mgb_program_make_virtual(struct mgb_program **out,
+                                         const struct mgb_virtual *play_virtual,
+                                         struct mgb_plan *plan);
 void mgb_program_free(struct mgb_program *program);
 /* Addresses, queues and events for the site's arenas as they are now; does nothing when it is bound so already. `traced`:
  * with events at every task. */
@@ -92,7 +98,7 @@ struct mgb_clip mgb_program_clip(const struct mgb_program *program);
 enum mgb_status mgb_program_skipped(const struct mgb_program *program, bool *skipped);
 /* Gives queues and events back; the rest stays for the next time. */
 void mgb_program_unbind(struct mgb_program *program);
-/* The address of an operand or a place in the site's arenas; NULL for no bytes. */
+/* The address of an operand or a place in the site's arenas; NULL for no bytes, and without a site. */
 void *mgb_program_address(const struct mgb_program *program, struct mgb_place place);
 
 /* Passes of mgb_program_make, each in its file. */

@@ -17,12 +17,27 @@ int mgb_run_count_cores(void)
     return count > 0 ? count : 1;
 }
 
+int mgb_run_options_cores(const struct mgb_run_options *options)
+{
+    if (options->cores > 0)
+        return options->cores;
+    return options->play_virtual ? options->play_virtual->cores : mgb_run_count_cores();
+}
+
 enum mgb_status mgb_run_usable(const struct mgb_run *run)
 {
     if (!run->dead)
         return MGB_OK;
     return mgb_fail(MGB_DEVICE,
                     "a device of this run has failed for good; close it and start again");
+}
+
+enum mgb_status mgb_run_needs_values(const struct mgb_run *run, const char *what)
+{
+    MGB_TRY(mgb_run_usable(run));
+    return run->play_virtual
+               ? mgb_fail(MGB_UNSUPPORTED, "%s: a simulated run has no values, only times", what)
+               : MGB_OK;
 }
 
 enum mgb_status mgb_run_failed(struct mgb_run *run, enum mgb_status status)
@@ -88,41 +103,65 @@ static enum mgb_status source_open(struct mgb_run *run, struct mgb_source *sourc
     return MGB_OK;
 }
 
-/* Devices, placement, plans, memory, weights: in the order in which a user would want to hear what is wrong. */
-static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_options *options)
+static enum mgb_status devices_find(struct mgb_run *run, const struct mgb_run_options *options)
 {
     run->backend = options->play_on;
     MGB_TRY(run->backend ? run->backend->probe(&run->topology)
                          : mgb_backend_choose(&run->backend, &run->topology, options->backend,
                                               run->remark, sizeof run->remark));
-    MGB_TRY(mgb_topology_share(&run->topology, &run->asked));
-    MGB_TRY(results_make(run));
-    MGB_TRY(source_open(run, options->source));
-    struct mgb_effective effective;
-    MGB_TRY(mgb_placement_resolve(&effective, &run->asked, options->fresh, run->graph,
-                                  &run->topology, run->cores));
-    struct mgb_backend_options backend = mgb_effective_options(&effective);
+    return mgb_topology_share(&run->topology, &run->asked);
+}
+
+static enum mgb_status devices_begin(struct mgb_run *run, struct mgb_effective *effective)
+{
+    struct mgb_backend_options backend = mgb_effective_options(effective);
     bool canaries = run->guarded || getenv("MGBENCH_CANARIES") != NULL;
     run->site = mgb_alloc(sizeof *run->site);
     enum mgb_status status =
         run->site ? mgb_site_open(run->site, run->backend, &run->topology, &backend, canaries)
                   : mgb_fail(MGB_NO_MEMORY, "no memory for a run");
     if (status != MGB_OK) {
-        mgb_effective_done(&effective);
+        mgb_effective_done(effective);
         return status;
     }
     mgb_settings_init(&run->settings, run->site, run->graph);
     if (run->guarded && !run->backend->can(run->site->context, MGB_CAN_PROTECT, 0, 0)) {
-        mgb_effective_done(&effective);
+        mgb_effective_done(effective);
         return mgb_fail(MGB_UNSUPPORTED,
                         "a guarded run needs memory that can be closed, which backend %s lacks",
                         run->backend->name);
     }
-    MGB_TRY(mgb_settings_get(&run->settings, &run->setting, &effective, &run->optimizer, NULL));
+    MGB_TRY(mgb_settings_get(&run->settings, &run->setting, effective, &run->optimizer, NULL));
     MGB_TRY(mgb_run_prepare(run, run->setting));
     MGB_TRY(mgb_run_arrange_lasting(run, mgb_setting_plan(run->setting)));
     MGB_TRY(mgb_run_arrange_step(run, run->setting));
     return mgb_run_initialise(run);
+}
+
+static const char *devices_name(const struct mgb_run *run)
+{
+    return run->backend->name;
+}
+
+const struct mgb_stage mgb_stage_devices = {
+    .find = devices_find,
+    .begin = devices_begin,
+    .prepare = mgb_devices_prepare,
+    .step = mgb_devices_step,
+    .change = mgb_devices_change,
+    .name = devices_name,
+};
+
+/* Devices, placement, plans, memory, weights: in the order in which a user would want to hear what is wrong. */
+static enum mgb_status run_begin(struct mgb_run *run, const struct mgb_run_options *options)
+{
+    MGB_TRY(run->stage->find(run, options));
+    MGB_TRY(results_make(run));
+    MGB_TRY(source_open(run, options->source));
+    struct mgb_effective effective;
+    MGB_TRY(mgb_placement_resolve(&effective, &run->asked, options->fresh, run->graph,
+                                  &run->topology, run->cores));
+    return run->stage->begin(run, &effective);
 }
 
 enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options *options)
@@ -131,13 +170,15 @@ enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options 
     if (!run)
         return mgb_fail(MGB_NO_MEMORY, "no memory for a run");
     run->graph = options->graph;
+    run->play_virtual = options->play_virtual;
+    run->stage = run->play_virtual ? &mgb_stage_virtual : &mgb_stage_devices;
     run->asked = options->placement;
     run->optimizer = options->optimizer;
     run->seed = options->seed;
     mgb_loss_scale_set(&run->loss_scale, 0.0f, 0);
-    run->cores = options->cores > 0 ? options->cores : mgb_run_count_cores();
+    run->cores = mgb_run_options_cores(options);
     run->step_timeout_ns = options->step_timeout_ns;
-    run->guarded = options->guarded;
+    run->guarded = options->guarded && !run->play_virtual;
     enum mgb_status status = run_begin(run, options);
     if (status != MGB_OK) {
         mgb_run_close(run);
@@ -164,8 +205,8 @@ void mgb_run_close(struct mgb_run *run)
     if (run->stuck)
         return; /* its threads still use all of it; the program is about to end */
     mgb_run_free_prefetch(run);
+    mgb_settings_done(&run->settings);
     if (run->site) {
-        mgb_settings_done(&run->settings);
         mgb_site_close(run->site);
         mgb_release(run->site);
     }
@@ -208,7 +249,7 @@ const struct mgb_topology *mgb_run_topology(const struct mgb_run *run)
 
 const char *mgb_run_backend(const struct mgb_run *run)
 {
-    return run->backend->name;
+    return run->stage->name(run);
 }
 
 const char *mgb_run_remark(const struct mgb_run *run)

@@ -10,6 +10,29 @@ struct mgb_position { /* of the next batch */
     int64_t epoch, first;
 };
 
+/* What a run's steps are played on: the devices of a backend, or a virtual clock. All of it happens between steps, but `step`. */
+struct mgb_stage {
+    /* Devices are known before placement is resolved. */
+    enum mgb_status (*find)(struct mgb_run *run, const struct mgb_run_options *options);
+    /* Opens what is needed, plans and admits; takes `effective` over in any case. */
+    enum mgb_status (*begin)(struct mgb_run *run, struct mgb_effective *effective);
+    /* Before some steps: everything that they need. */
+    enum mgb_status (*prepare)(struct mgb_run *run, const struct mgb_step_request *request);
+    /* One batch: all of the result but what the position tells. */
+    enum mgb_status (*step)(struct mgb_run *run, struct mgb_step_result *result,
+                            struct mgb_batch_request batch, float lr, bool trace);
+    /* To another placement or optimizer, from `run->setting`, which does not serve. Takes `effective` over. */
+    enum mgb_status (*change)(struct mgb_run *run, struct mgb_change *change,
+                              struct mgb_effective *effective,
+                              const struct mgb_optimizer *optimizer);
+    const char *(*name)(const struct mgb_run *run);
+};
+extern const struct mgb_stage mgb_stage_devices; /* run.c */
+extern const struct mgb_stage mgb_stage_virtual; /* virtual.c */
+/* virtual.c: the simulated devices, to be freed by mgb_topology_done. */
+enum mgb_status mgb_virtual_topology(struct mgb_topology *out,
+                                     const struct mgb_virtual *play_virtual);
+
 #define MGB_LOSS_SCALE_FIRST 65536.0f
 
 /* Of f16, whose numbers end at 65504 and 6e-8: what losses' gradients are multiplied by. */
@@ -20,7 +43,10 @@ struct mgb_loss_scale {
 
 struct mgb_run {
     const struct mgb_graph *graph;
-    const struct mgb_backend *backend;
+    const struct mgb_stage *stage;
+    const struct mgb_virtual *play_virtual; /* NULL: on devices */
+    int64_t virtual_ns;                     /* of virtual time: now */
+    const struct mgb_backend *backend;      /* NULL: in virtual time */
     struct mgb_topology topology;
     char remark[256];
     int cores;
@@ -31,7 +57,7 @@ struct mgb_run {
     bool dead;  /* a device failed for good: only closing is left */
     bool stuck; /* some work never ended: not even queues can be freed */
 
-    struct mgb_site *site;
+    struct mgb_site *site; /* NULL: in virtual time */
     struct mgb_settings settings;
     struct mgb_setting *setting; /* the one in effect */
     struct mgb_placement asked;
@@ -59,8 +85,25 @@ enum mgb_status mgb_run_usable(const struct mgb_run *run);
 /* Notes what a failure means for the run; returns `status`. */
 enum mgb_status mgb_run_failed(struct mgb_run *run, enum mgb_status status);
 
+/* MGB_UNSUPPORTED in virtual time, where nothing has a value; `what` cannot be had. */
+enum mgb_status mgb_run_needs_values(const struct mgb_run *run, const char *what);
+
+/* set.c, step.c: the stage of devices */
+enum mgb_status mgb_devices_prepare(struct mgb_run *run, const struct mgb_step_request *request);
+enum mgb_status mgb_devices_step(struct mgb_run *run, struct mgb_step_result *result,
+                                 struct mgb_batch_request batch, float lr, bool trace);
+enum mgb_status mgb_devices_change(struct mgb_run *run, struct mgb_change *change,
+                                   struct mgb_effective *effective,
+                                   const struct mgb_optimizer *optimizer);
+/* Plans and admits a change beside what is there; nothing is touched. Takes `effective` over. */
+enum mgb_status mgb_run_plan_change(struct mgb_run *run, struct mgb_setting **out,
+                                    struct mgb_effective *effective,
+                                    const struct mgb_optimizer *optimizer);
+
 /* CPU cores that this process may use. */
 int mgb_run_count_cores(void);
+/* Those that a run of these options divides. */
+int mgb_run_options_cores(const struct mgb_run_options *options);
 
 /* The batch at a position, and the position after it. */
 struct mgb_batch_request mgb_position_batch(const struct mgb_run *run, struct mgb_position at);

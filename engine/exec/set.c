@@ -4,10 +4,9 @@
 #include "engine/base/clock.h"
 #include "engine/base/text.h"
 
-/* Everything that can be refused without touching a device. */
-static enum mgb_status setting_prepare(struct mgb_run *run, struct mgb_setting **out,
-                                       struct mgb_effective *effective,
-                                       const struct mgb_optimizer *optimizer)
+enum mgb_status mgb_run_plan_change(struct mgb_run *run, struct mgb_setting **out,
+                                    struct mgb_effective *effective,
+                                    const struct mgb_optimizer *optimizer)
 {
     MGB_TRY(mgb_settings_get(&run->settings, out, effective, optimizer, run->setting));
     MGB_TRY(mgb_run_prepare(run, *out));
@@ -164,11 +163,24 @@ static enum mgb_status devices_reopen(struct mgb_run *run, struct mgb_change *ch
     return status;
 }
 
-static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *change,
+enum mgb_status mgb_devices_change(struct mgb_run *run, struct mgb_change *change,
                                    struct mgb_effective *effective,
                                    const struct mgb_optimizer *optimizer)
 {
     struct mgb_backend_options options = mgb_effective_options(effective);
+    if (!mgb_options_equal(&options, &run->site->options))
+        return devices_reopen(run, change, effective, &options);
+    struct mgb_setting *setting;
+    int64_t start = mgb_clock_ns();
+    enum mgb_status status = mgb_run_plan_change(run, &setting, effective, optimizer);
+    change->plan_ns = mgb_clock_ns() - start;
+    return status == MGB_OK ? setting_adopt(run, setting, change) : status;
+}
+
+static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *change,
+                                   struct mgb_effective *effective,
+                                   const struct mgb_optimizer *optimizer)
+{
     if (mgb_setting_serves(run->setting, effective, optimizer, run->graph)) {
         mgb_setting_set_graph(run->setting, effective->graph);
         mgb_effective_done(effective);
@@ -176,13 +188,7 @@ static enum mgb_status change_make(struct mgb_run *run, struct mgb_change *chang
     }
     change->changed = true;
     change->gradients_dropped = run->pending;
-    if (!mgb_options_equal(&options, &run->site->options))
-        return devices_reopen(run, change, effective, &options);
-    struct mgb_setting *setting;
-    int64_t start = mgb_clock_ns();
-    enum mgb_status status = setting_prepare(run, &setting, effective, optimizer);
-    change->plan_ns = mgb_clock_ns() - start;
-    return status == MGB_OK ? setting_adopt(run, setting, change) : status;
+    return run->stage->change(run, change, effective, optimizer);
 }
 
 enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change,
@@ -196,7 +202,7 @@ enum mgb_status mgb_run_set(struct mgb_run *run, struct mgb_change *change,
                                   run->cores));
     MGB_TRY(change_make(run, change, &effective, &run->optimizer));
     run->asked = *placement;
-    change->total_ns = mgb_clock_ns() - start;
+    change->total_ns = run->play_virtual ? change->move_ns : mgb_clock_ns() - start;
     return MGB_OK;
 }
 

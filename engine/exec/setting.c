@@ -15,8 +15,19 @@ static enum mgb_status describe(void *context, int device, const struct mgb_node
 void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site,
                        const struct mgb_graph *graph)
 {
-    *out = (struct mgb_settings){
-        .site = site, .graph = graph, .facts = {.context = site, .describe = describe}};
+    *out = (struct mgb_settings){.site = site,
+                                 .topology = site->topology,
+                                 .graph = graph,
+                                 .facts = {.context = site, .describe = describe}};
+}
+
+void mgb_settings_init_virtual(struct mgb_settings *out, const struct mgb_virtual *play_virtual,
+                               const struct mgb_topology *topology, const struct mgb_graph *graph)
+{
+    *out = (struct mgb_settings){.play_virtual = play_virtual,
+                                 .topology = topology,
+                                 .graph = graph,
+                                 .facts = *play_virtual->facts};
 }
 
 static void setting_free(struct mgb_setting *setting)
@@ -164,7 +175,7 @@ enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_se
         return MGB_OK;
     struct mgb_plan_request request = {.kind = kind,
                                        .graph = settings->graph,
-                                       .topology = settings->site->topology,
+                                       .topology = settings->topology,
                                        .placement = &setting->effective,
                                        .facts = &settings->facts,
                                        .optimizer = setting->optimizer,
@@ -178,8 +189,9 @@ enum mgb_status mgb_setting_program(struct mgb_settings *settings, struct mgb_se
         mgb_plan_free(plan);
         return status;
     }
-    MGB_TRY(mgb_program_make(out, settings->site, plan));
-    if (kind == MGB_PLAN_TRAIN && replay_possible(settings->site))
+    MGB_TRY(settings->site ? mgb_program_make(out, settings->site, plan)
+                           : mgb_program_make_virtual(out, settings->play_virtual, plan));
+    if (kind == MGB_PLAN_TRAIN && settings->site && replay_possible(settings->site))
         (*out)->replay = setting->effective.graph;
     setting->programs.at[setting->programs.count++] = *out;
     return MGB_OK;

@@ -14,7 +14,9 @@ struct mgb_setting {
 };
 
 struct mgb_settings {
-    struct mgb_site *site;
+    struct mgb_site *site;                  /* NULL: plans are played in virtual time */
+    const struct mgb_virtual *play_virtual; /* or this is NULL */
+    const struct mgb_topology *topology;
     const struct mgb_graph *graph;
     struct mgb_fact_source facts;
     mgb_vector(struct mgb_setting *) list;
@@ -23,6 +25,8 @@ struct mgb_settings {
 
 void mgb_settings_init(struct mgb_settings *out, struct mgb_site *site,
                        const struct mgb_graph *graph);
+void mgb_settings_init_virtual(struct mgb_settings *out, const struct mgb_virtual *play_virtual,
+                               const struct mgb_topology *topology, const struct mgb_graph *graph);
 void mgb_settings_done(struct mgb_settings *settings);
 /* The setting for this placement, kept or new, with its full step prepared. Takes `effective` over in any case. Frees the
  * least recently used ones beyond a few, never `current`. */

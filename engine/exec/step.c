@@ -75,7 +75,7 @@ void mgb_run_free_prefetch(struct mgb_run *run)
 }
 
 /* Everything that the loop needs is made before it starts. */
-static enum mgb_status loop_prepare(struct mgb_run *run, const struct mgb_step_request *request)
+enum mgb_status mgb_devices_prepare(struct mgb_run *run, const struct mgb_step_request *request)
 {
     int most = 0;
     MGB_TRY(mgb_run_prepare(run, run->setting));
@@ -155,7 +155,7 @@ static void replay_tell(struct mgb_run *run, const struct mgb_program *program)
 }
 
 /* Plays one batch and fills in what was measured. */
-static enum mgb_status step_play(struct mgb_run *run, struct mgb_step_result *result,
+enum mgb_status mgb_devices_step(struct mgb_run *run, struct mgb_step_result *result,
                                  struct mgb_batch_request batch, float lr, bool trace)
 {
     struct mgb_program *program = mgb_setting_find(run->setting, MGB_PLAN_TRAIN, (int)batch.rows);
@@ -212,7 +212,7 @@ static enum mgb_status step_run(struct mgb_run *run, struct mgb_step_result *res
     struct mgb_batch_request batch = mgb_position_batch(run, run->position);
     bool trace = request->trace_every > 0 && run->step % request->trace_every == 0;
     float lr = rate_of(run, request->lr ? &request->lr[done] : NULL);
-    enum mgb_status status = step_play(run, result, batch, lr, trace);
+    enum mgb_status status = run->stage->step(run, result, batch, lr, trace);
     bool stale = mgb_setting_plan(run->setting)->stale, held = stale && !run->pending;
     run->pending = stale && status == MGB_OK;
     if (status != MGB_OK)
@@ -233,7 +233,7 @@ enum mgb_status mgb_run_step(struct mgb_run *run, int64_t *done,
 {
     *done = 0;
     MGB_TRY(mgb_run_usable(run));
-    MGB_TRY(loop_prepare(run, request));
+    MGB_TRY(run->stage->prepare(run, request));
     while (*done < request->steps) {
         struct mgb_step_result result;
         if (atomic_load(&run->stop))

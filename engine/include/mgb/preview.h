@@ -19,7 +19,7 @@ enum mgb_status mgb_preview_paths(struct mgb_topology *topology, const char *bac
 
 struct mgb_preview;
 
-/* Reads graph, backend, placement, fresh, optimizer, cores and play_on of the options. Fails as mgb_run_open would, except
+/* Reads graph, backend, placement, fresh, optimizer, cores, play_on and play_virtual of the options. Fails as mgb_run_open would, except
  * for memory. The graph is borrowed. */
 enum mgb_status mgb_preview_make(struct mgb_preview **out, const struct mgb_run_options *options);
 void mgb_preview_free(struct mgb_preview *preview); /* NULL is fine */

@@ -11,6 +11,7 @@
 
 struct mgb_run;
 struct mgb_backend; /* engine/backend/backend.h */
+struct mgb_virtual; /* mgb/virtual.h */
 
 struct mgb_run_options {
     const struct mgb_graph *graph; /* borrowed, outlives the run */
@@ -24,6 +25,10 @@ struct mgb_run_options {
     int64_t step_timeout_ns;   /* a step that takes longer is a stuck device; 0: none */
     bool guarded; /* tests: task by task, every arena a task does not name inaccessible */
     const struct mgb_backend *play_on; /* tests: this backend instead of a named one; else NULL */
+    /* Borrowed, outlives the run; NULL: none. Steps are played by it in virtual time and nothing is computed: start_ns counts
+     * virtual time from 0, losses are NaN, there are no metrics, values are MGB_UNSUPPORTED, the cost of a change is the
+     * virtual time of its copies. `backend`, `play_on`, `guarded` and `step_timeout_ns` do not matter. */
+    const struct mgb_virtual *play_virtual;
 };
 
 enum mgb_status mgb_run_open(struct mgb_run **out, const struct mgb_run_options *options);
@@ -146,7 +151,8 @@ enum mgb_status mgb_run_read_gradient(struct mgb_run *run, float *out, int varia
 /* The check of the plan, and in value: every replica equal to its master (MGB_CORRUPT names the first that is not). */
 enum mgb_status mgb_run_check(struct mgb_run *run, struct mgb_check *out);
 
-/* Bytes held now, a device of the topology; 0 for devices not in use. `peak`: high-water mark by canaries. */
+/* Bytes held now, a device of the topology; 0 for devices not in use. `peak`: high-water mark by canaries; -1 in virtual time,
+ * where `held` is as planned. */
 struct mgb_memory_use {
     int device;
     int64_t planned_bytes, held_bytes, measured_peak_bytes;
