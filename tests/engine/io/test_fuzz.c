@@ -1,5 +1,6 @@
 /* Damaged checkpoints: every one is loaded as it says or refused with words; none crashes, hangs, takes more memory than
- * its size warrants, or leaves a refused model changed. 2 seconds; with MGB_LONG=1 60. MGB_FUZZ_SEED=N plays one. */
+ * its size warrants, or leaves a refused model changed. MGB_FUZZ_SECONDS of them, else 2; with MGB_LONG=1 60.
+ * MGB_FUZZ_SEED=N plays one. */
 #include "engine/base/clock.h"
 #include "tests/engine/io/damage.h"
 #include "tests/engine/io/rig.h"
@@ -52,13 +53,20 @@ static void damaged_load(struct io_model *model, const struct sample *samples, u
     io_write(io_path(names[which]), samples[which].bytes, samples[which].size);
 }
 
+static int64_t time_given(void)
+{
+    const char *seconds = getenv("MGB_FUZZ_SECONDS");
+    int64_t count = draw_long() ? 60 : seconds ? strtoll(seconds, NULL, 10) : 2;
+    return count * INT64_C(1000000000);
+}
+
 static void damaged_files_are_refused_or_loaded(void **state)
 {
     struct io_model saved = io_model_make(model_mlp(), MGB_ADAM, 1);
     struct io_model model = io_model_make(model_mlp(), MGB_ADAM, 2);
     struct sample samples[2];
     const char *given = getenv("MGB_FUZZ_SEED");
-    int64_t end = mgb_clock_ns() + (draw_long() ? 60 : 2) * INT64_C(1000000000);
+    int64_t end = mgb_clock_ns() + time_given();
     (void)state;
     assert_ok(io_save(&saved, io_path("w")));
     samples[0].bytes = io_read(io_path("w"), &samples[0].size);
