@@ -157,6 +157,8 @@ static enum mgb_status precision_serve(const struct mgb_device *device,
     int major = precision_needs[precision].major, minor = precision_needs[precision].minor;
     int has_major, has_minor;
     char text[MGB_DEVICE_NAME_MAX];
+    if (device->class == MGB_CLASS_SIMULATED && device->name.kind == MGB_DEVICE_GPU)
+        return MGB_OK;
     if (device->class != MGB_CLASS_CUDA)
         return mgb_fail(MGB_UNSUPPORTED, "precision = %s needs GPUs; use f32", name);
     if (sscanf(device->capability, "%d.%d", &has_major, &has_minor) != 2 || has_major > major ||
