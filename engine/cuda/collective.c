@@ -16,15 +16,18 @@ struct mgb_cuda_clique {
     struct mgb_cuda_clique *next;
     int count;
     int gpus[MAX_RANKS];
-    bool shared; /* two on one GPU, or the way between two damages bytes: not by NCCL */
+    bool
+        shared; /* two on one GPU, no peer access wanted, or the way between two damages bytes: not by NCCL */
     ncclComm_t comms[MAX_RANKS];
     float *staging;
     char *wire_staging; /* made when 16-bit numbers are first summed here: see wire_add */
 };
 
-/* NCCL copies by peer access too: where that damages bytes, the host stages, and NCCL does not serve. */
+/* NCCL copies by peer access too: where that damages bytes, the host stages, and NCCL does not serve. Nor does it where peer
+ * access was turned down: it can be told so only for the whole process, before its first use (NCCL_P2P_DISABLE). */
 static enum mgb_status ring_try(struct mgb_cuda *cuda, struct mgb_cuda_clique *clique)
 {
+    clique->shared |= cuda->options.peer_access == MGB_CHOICE_NO;
     for (int i = 0; i < clique->count && !clique->shared; i++) {
         int from = clique->gpus[i], to = clique->gpus[(i + 1) % clique->count];
         MGB_TRY(mgb_cuda_peer_open(cuda, from, to));
@@ -56,11 +59,12 @@ static enum mgb_status clique_fill(struct mgb_cuda *cuda, struct mgb_cuda_clique
     return MGB_OK;
 }
 
-static void clique_free(struct mgb_cuda_clique *clique)
+/* Communicators that are not whole can only be aborted. */
+static void clique_free(struct mgb_cuda_clique *clique, bool whole)
 {
     for (int i = 0; i < clique->count; i++)
         if (clique->comms[i])
-            ncclCommDestroy(clique->comms[i]);
+            (void)(whole ? ncclCommDestroy : ncclCommAbort)(clique->comms[i]);
     if (clique->staging)
         cudaFree(clique->staging);
     if (clique->wire_staging)
@@ -72,7 +76,7 @@ void mgb_cuda_cliques_done(struct mgb_cuda *cuda)
 {
     while (cuda->cliques) {
         struct mgb_cuda_clique *next = cuda->cliques->next;
-        clique_free(cuda->cliques);
+        clique_free(cuda->cliques, true);
         cuda->cliques = next;
     }
 }
@@ -93,7 +97,7 @@ static enum mgb_status clique_get(struct mgb_cuda_clique **out, struct mgb_queue
     *clique = wanted;
     enum mgb_status status = clique_fill(cuda, clique);
     if (status != MGB_OK) {
-        clique_free(clique);
+        clique_free(clique, false);
         return status;
     }
     clique->next = cuda->cliques;

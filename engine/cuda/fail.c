@@ -2,6 +2,7 @@
 #include "engine/cuda/cuda.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* Errors after which the process can do nothing more on its GPUs (CUDA runtime API, "cudaError_t": "the process must be
  * terminated and relaunched"). */
@@ -75,12 +76,16 @@ enum mgb_status mgb_cublas_fail(cublasStatus_t status, const char *call)
                     (int)status);
 }
 
-/* NCCL has no word for a lack of memory: a CUDA call of its own failed, and CUDA remembers which way. */
+/* NCCL has no code for a lack of memory: a call of its own failed, of the runtime, which then remembers it, or of the driver
+ * or on another thread, of which only its words are left. */
 enum mgb_status mgb_nccl_fail(struct mgb_cuda *cuda, ncclResult_t result, const char *call)
 {
     cudaError_t below = result == ncclUnhandledCudaError ? cudaPeekAtLastError() : cudaSuccess;
+    const char *words = ncclGetLastError(NULL);
     if (below != cudaSuccess)
         return mgb_cuda_fail(cuda, below, call);
-    return mgb_fail(MGB_DEVICE, "NCCL: %s: %s (code %d)", call, ncclGetErrorString(result),
-                    (int)result);
+    if (result == ncclUnhandledCudaError && strstr(words, "out of memory"))
+        return mgb_cuda_fail_memory(cuda, 0, call);
+    return mgb_fail(MGB_DEVICE, "NCCL: %s: %s (code %d)%s%s", call, ncclGetErrorString(result),
+                    (int)result, *words ? "; it says: " : "", words);
 }

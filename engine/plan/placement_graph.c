@@ -8,7 +8,7 @@ static const struct mgb_device *tower_device(const struct mgb_resolver *resolver
     return &resolver->topology->devices[resolver->towers[tower]];
 }
 
-/* Two towers on one GPU: NCCL takes no two ranks there, so that the backend itself sums. */
+/* Two towers on one GPU: NCCL takes no two ranks there, so that the backend itself sums, as it does without peer access. */
 static bool gpu_shared(const struct mgb_resolver *resolver)
 {
     for (int i = 0; i < resolver->out->tower_count; i++)
@@ -23,11 +23,13 @@ static const char *obstacle_find(const struct mgb_resolver *resolver)
 {
     const struct mgb_effective *out = resolver->out;
     for (int i = 0; i < out->tower_count; i++)
-        if (tower_device(resolver, i)->class != MGB_CLASS_CUDA)
+        if (tower_device(resolver, i)->class == MGB_CLASS_CPU ||
+            tower_device(resolver, i)->name.kind != MGB_DEVICE_GPU)
             return "a step that is replayed needs GPUs";
     if (out->pinned == MGB_CHOICE_NO)
         return "its copies need pinned memory (pinned = false)";
-    if (out->strategy == MGB_ALLREDUCE && out->tower_count > 1 && !gpu_shared(resolver))
+    if (out->strategy == MGB_ALLREDUCE && out->tower_count > 1 && !gpu_shared(resolver) &&
+        out->peer_access != MGB_CHOICE_NO)
         return "a collective of NCCL over several GPUs cannot be part of a step that is replayed";
     return NULL;
 }

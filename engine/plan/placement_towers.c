@@ -188,7 +188,8 @@ static const char *nccl_obstacle(const struct mgb_resolver *resolver, char *out,
 {
     const struct mgb_device *devices = resolver->topology->devices;
     char name[MGB_DEVICE_NAME_MAX];
-    for (int i = 0; i < resolver->out->tower_count; i++) {
+    int towers = resolver->out->tower_count;
+    for (int i = 0; i < towers; i++) {
         const struct mgb_device *a = &devices[resolver->towers[i]];
         mgb_device_format(name, a->name);
         if (a->class == MGB_CLASS_CPU) {
@@ -200,6 +201,8 @@ static const char *nccl_obstacle(const struct mgb_resolver *resolver, char *out,
             return out;
         }
     }
+    if (towers > 1 && resolver->asked->peer_access == MGB_CHOICE_NO)
+        return "it would copy from GPU to GPU by itself (peer_access = false)";
     return NULL;
 }
 
@@ -216,7 +219,7 @@ static void resolve_allreduce(struct mgb_resolver *resolver)
     if (out->allreduce == MGB_ALLREDUCE_TREE && cuda) {
         out->allreduce = obstacle ? MGB_ALLREDUCE_RING : MGB_ALLREDUCE_NCCL;
         mgb_format(out->gave_way, sizeof out->gave_way, "allreduce = tree: among GPUs %s",
-                   obstacle ? "that are shared ring serves"
+                   obstacle ? "ring serves where NCCL cannot"
                             : "NCCL chooses its own algorithm; nccl serves");
         return;
     }

@@ -6,7 +6,7 @@
  *   FAKE_CUDA_PEER=all        pairs that can reach each other: all, none, or 0-1,2-3
  *   FAKE_CUDA_INIT=35         every call fails with this cudaError (34, 35, 100: no driver, no device)
  *   FAKE_CUDA_FAIL=cudaMalloc:3,cublasSgemm:1=13   the third cudaMalloc fails; "=code" instead of the usual code;
- *                             the name * counts calls of every function
+ *                             the name * counts calls of every function; ncclCommInitAll:1=1 is a lack of memory
  *   FAKE_CUDA_HANG=cudaLaunchKernel:3    what that call queues never ends (until fake_cuda_reset; a collective also when
  *                             its rank is aborted)
  *   FAKE_CUDA_STICKY=cudaLaunchKernel:3=719    the device is lost where that call's work would begin; 700 without a code

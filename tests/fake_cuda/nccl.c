@@ -15,6 +15,7 @@ static _Thread_local int call_count;
 static _Thread_local int depth;
 static _Thread_local ncclResult_t group_result; /* the first that went wrong in the group */
 static struct fake_clique *cliques;             /* under the lock */
+static const char *last_words = "";
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
@@ -29,9 +30,20 @@ ncclResult_t ncclGetVersion(int *version)
     return ncclSuccess;
 }
 
+/* Caller holds the lock. */
+static ncclComm_t comm_make(struct fake_clique *clique, int rank, int device)
+{
+    ncclComm_t comm = fake_allocate(sizeof *comm);
+    *comm = (struct ncclComm){clique, rank, device};
+    fake_device_get(device)->others++;
+    fake_device_get(device)->touched = true;
+    return comm;
+}
+
+/* One that fails leaves the first communicator half made, to be given up with ncclCommAbort. */
 ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
 {
-    ENTER();
+    int entered = fake_enter_library(__func__, ncclInternalError, ncclUnhandledCudaError);
     if (count < 1 || count > FAKE_MAX_DEVICES)
         return ncclInvalidArgument;
     for (int i = 0; i < count; i++) {
@@ -47,16 +59,12 @@ ncclResult_t ncclCommInitAll(ncclComm_t *comms, int count, const int *devices)
     fake_lock();
     clique->next = cliques;
     cliques = clique;
+    for (int i = 0; i < (entered ? 1 : count); i++)
+        comms[i] = comm_make(clique, i, devices ? devices[i] : i);
+    if (entered == ncclUnhandledCudaError)
+        last_words = "fake: Cuda failure 2 'out of memory'"; /* what most often it is */
     fake_unlock();
-    for (int i = 0; i < count; i++) {
-        comms[i] = fake_allocate(sizeof *comms[i]);
-        *comms[i] = (struct ncclComm){clique, i, devices ? devices[i] : i};
-        fake_lock();
-        fake_device_get(comms[i]->device)->others++;
-        fake_device_get(comms[i]->device)->touched = true;
-        fake_unlock();
-    }
-    return ncclSuccess;
+    return (ncclResult_t)entered;
 }
 
 /* One that fails has given its communicator up all the same: nobody could ask for that again. */
@@ -111,7 +119,7 @@ ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
 const char *ncclGetLastError(ncclComm_t comm)
 {
     (void)comm;
-    return "";
+    return last_words;
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)

@@ -257,8 +257,9 @@ static void lack_of_memory_recovers_wherever_it_shows(void **state)
         snprintf(fail, sizeof fail, "cudaMalloc:%d", call);
         memory_is_named(fail);
     }
-    memory_is_named("cublasCreate:2=3");  /* CUBLAS_STATUS_ALLOC_FAILED */
-    memory_is_named("cudaHostAlloc:2=2"); /* cudaErrorMemoryAllocation, pinned */
+    memory_is_named("cublasCreate:2=3");    /* CUBLAS_STATUS_ALLOC_FAILED */
+    memory_is_named("ncclCommInitAll:1=1"); /* ncclUnhandledCudaError */
+    memory_is_named("cudaHostAlloc:2=2");   /* cudaErrorMemoryAllocation, pinned */
     memory_is_named("cudaStreamCreateWithFlags:3=2");
     memory_is_named("cudaEventCreate:4=2");
 }

@@ -152,6 +152,22 @@ static void logical_devices_follow_the_host_without_nccl(void **state)
     mgb_graph_free(graph);
 }
 
+/* Nor does NCCL where copies from GPU to GPU were turned down: there it would make them by itself. */
+static void sums_without_peer_access_are_not_of_nccl(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_mlp();
+    struct training_data data = training_data_make(graph, 30, true, 3);
+    machine_set("3", NULL);
+    placement_follows_the_host(graph, &data.source,
+                               "gpus=3 global_batch=10 strategy=allreduce peer_access=false",
+                               machine_cuda());
+    assert_int_equal(fake_cuda_calls("ncclCommInitAll"), 0);
+    assert_int_equal(fake_cuda_calls("cudaDeviceEnablePeerAccess"), 0);
+    training_data_done(&data);
+    mgb_graph_free(graph);
+}
+
 static void places_on_gpus_change_no_bit(void **state)
 {
     (void)state;
@@ -208,6 +224,7 @@ int main(void)
         cmocka_unit_test(batch_norm_follows_the_host_backend),
         cmocka_unit_test(sequences_follow_the_host_backend),
         cmocka_unit_test(logical_devices_follow_the_host_without_nccl),
+        cmocka_unit_test(sums_without_peer_access_are_not_of_nccl),
         cmocka_unit_test(places_on_gpus_change_no_bit),
         cmocka_unit_test(live_toggles_keep_weights_and_slots),
     };

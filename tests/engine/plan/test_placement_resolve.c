@@ -377,6 +377,18 @@ static void nccl_gives_way_where_it_cannot_serve(void **state)
     e = resolve("gpus=2 strategy=allreduce");
     assert_int_equal(e.allreduce, MGB_ALLREDUCE_NCCL);
     mgb_effective_done(&e);
+    e = resolve("gpus=2 strategy=allreduce peer_access=false");
+    assert_int_equal(e.allreduce, MGB_ALLREDUCE_RING);
+    assert_string_equal(e.gave_way, "");
+    mgb_effective_done(&e);
+    e = resolve("gpus=2 strategy=allreduce peer_access=false allreduce=nccl");
+    assert_string_equal(e.gave_way, "allreduce = nccl: it would copy from GPU to GPU by itself "
+                                    "(peer_access = false); ring serves");
+    mgb_effective_done(&e);
+    devices[1].class = devices[2].class = MGB_CLASS_CUDA;
+    e = resolve("gpus=2 strategy=allreduce");
+    assert_int_equal(e.allreduce, MGB_ALLREDUCE_NCCL);
+    mgb_effective_done(&e);
 }
 
 static void the_batch_is_per_gpu_or_global(void **state)
@@ -494,6 +506,7 @@ static void steps_are_replayed_on_gpus_that_nccl_does_not_join(void **state)
     graph_in_effect("gpus=2 strategy=independent", "true", "");
     graph_in_effect("gpus=2 strategy=allreduce", "false", "");
     refused("gpus=2 strategy=allreduce graph=true", MGB_UNSUPPORTED, "a collective of NCCL");
+    graph_in_effect("gpus=2 strategy=allreduce graph=true peer_access=false", "true", "");
     refused("gpus=1 pinned=false graph=true", MGB_UNSUPPORTED, "pinned = false");
     devices[2].physical = devices[1].physical;
     graph_in_effect("gpus=2 strategy=allreduce logical=true graph=true", "true", "");
