@@ -83,6 +83,9 @@ static void times_add(struct mgb_sim_program *program, const struct mgb_sim *sim
     for (int i = 0; i < program->count; i++) {
         const struct mgb_flat_task *flat = &program->flat.tasks[i];
         const struct mgb_sim_queue *queue = &program->queues[program->tasks[i].queue];
+        if (sim->machine->host.inputs_ready && queue->copies &&
+            program->plan->tasks[flat->task].phase == MGB_PHASE_INPUT)
+            continue; /* takes no time: it was copied before */
         if (queue->copies) {
             program->ns[i] =
                 queue->latency_ns + mgb_sim_round((double)program->bytes[i] / queue->rate);

@@ -52,7 +52,7 @@ static void task_settle(struct mgb_sim_events *e, int task)
     program->events++;
     if (t->meet >= 0) {
         meet_settle(e, t->meet);
-    } else if (q->queues || q->shares) {
+    } else if ((q->queues || q->shares) && e->ns[task] > 0) {
         e->slots[t->queue].task = task;
         mgb_sim_schedule(e, t->queue, ready, MGB_SIM_READY);
     } else {

@@ -32,7 +32,9 @@ local function changes_told(changes)
     out[key] = value
     if key ~= "source" and type(value) == "table" and value[1] == nil and value.source == nil then
       local told = {}
-      for name in pairs(value) do told[name] = "changed by a script" end
+      for name, figure in pairs(value) do
+        if type(figure) == "number" or type(figure) == "table" then told[name] = "changed by a script" end
+      end
       if key == "speeds" then told = "changed by a script" end
       out[key] = merged(value, { source = told })
     end

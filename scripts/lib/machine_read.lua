@@ -10,7 +10,7 @@ local unit_kinds = { name = "text", source = "any", memory_gib = "amount", memor
 local gpu_kinds = { count = "positive", multiprocessors = "count", copies_in = "positive", copies_out = "positive",
   one_engine = "boolean", board_size = "positive", board_speed = "rate" }
 local host_kinds = { cores = "positive", core_total = "amount", reduce_gbps = "amount", pageable_gbps = "amount",
-  submit_us = "amount", step_us = "amount", copy_waits = { "none", "sender", "both" } }
+  submit_us = "amount", step_us = "amount", inputs_ready = "boolean", copy_waits = { "none", "sender", "both" } }
 for key, kind in pairs(unit_kinds) do gpu_kinds[key], host_kinds[key] = kind, kind end
 local collective_kinds = { source = "any", start_us = "amount", hop_us = "amount", network_hop_us = "amount",
   ring_share = "rate", tree_share = "rate", switch_gbps = "amount",
