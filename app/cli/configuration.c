@@ -95,11 +95,27 @@ static void memory_print(FILE *out, const struct mgb_cli_configuration *c)
     fputs(c->plan->use_count > 16 ? ", ... (planned)\n" : " (planned)\n", out);
 }
 
+static bool is_simulated(const struct mgb_cli_configuration *c)
+{
+    return strcmp(c->backend, "sim") == 0;
+}
+
+static void backend_print(FILE *out, const struct mgb_cli_configuration *c)
+{
+    if (is_simulated(c))
+        mgb_say(out, "%-11s%s: simulated %s, nothing is measured\n", "backend", c->backend,
+                c->topology->machine);
+    else
+        mgb_say(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
+}
+
 static void surroundings_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     char text[512];
     mgb_cli_libraries_write(text, sizeof text, c->backend);
     mgb_say(out, "%-11smgbench " MGB_VERSION "%s%s\n", "versions", *text ? ", " : "", text);
+    if (is_simulated(c)) /* whatever this machine does, it plays no part */
+        return;
     mgb_cli_clocks_write(text, sizeof text);
     line_print(out, "clocks", text);
 }
@@ -108,7 +124,7 @@ static void lines_print(FILE *out, const struct mgb_cli_configuration *c)
 {
     model_print(out, c->request);
     line_print(out, "data", *c->request->data ? c->request->data : "random");
-    mgb_say(out, "%-11s%s%s%s\n", "backend", c->backend, *c->remark ? ": " : "", c->remark);
+    backend_print(out, c);
     if (!c->brief)
         surroundings_print(out, c);
     devices_print(out, c);

@@ -110,7 +110,8 @@ static int run_memory(lua_State *L)
         lua_createtable(L, 0, 12);
         mgb_script_set_integer(L, "planned", uses[i].planned_bytes);
         mgb_script_set_integer(L, "held", uses[i].held_bytes);
-        mgb_script_set_integer(L, "peak", uses[i].measured_peak_bytes);
+        if (uses[i].measured_peak_bytes >= 0)
+            mgb_script_set_integer(L, "peak", uses[i].measured_peak_bytes);
         for (int c = 0; c < MGB_MEMORY_CATEGORY_COUNT; c++)
             mgb_script_set_integer(L, mgb_memory_category_name((enum mgb_memory_category)c),
                                    use ? use->peak[c] : 0);

@@ -172,6 +172,38 @@ void mgb_session_machine_key(char *out, size_t size)
     machine_key(out, size, machine, cpu);
 }
 
+/* The machine of a file, as the run saw it: nothing of where it is simulated. */
+static void describe_simulated(struct session_description *out, const struct mgb_machine *machine)
+{
+    char digest[24];
+    int room = (int)(sizeof out->devices / sizeof out->devices[0]);
+    int count = machine->device_count < room ? machine->device_count : room;
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)mgb_machine_digest(machine));
+    key_make(out->key, sizeof out->key, (const char *[]){"simulated", machine->name, digest}, 3);
+    out->machine_row = (struct mgb_record_machine){.key = out->key,
+                                                   .name = machine->name,
+                                                   .simulated = true,
+                                                   .source = machine->source,
+                                                   .cpu = machine->devices[0].device.label,
+                                                   .devices = out->devices,
+                                                   .device_count = count};
+    if (machine->host.cores > 0)
+        out->machine_row.cores = MGB_KNOWN_INT(machine->host.cores);
+    for (int i = 0; i < count; i++) {
+        const struct mgb_machine_device *device = &machine->devices[i];
+        struct mgb_record_device *row = &out->devices[i];
+        row->name = mgb_device_format(out->names[i], device->device.name);
+        row->kind = class_name(device->device.class);
+        row->product = device->device.label;
+        row->memory_gbps = MGB_KNOWN_REAL(device->memory_gbps);
+        row->f32_tflops = MGB_KNOWN_REAL(device->tflops[0]);
+        if (device->device.memory_bytes)
+            row->memory_bytes = MGB_KNOWN_INT(device->device.memory_bytes);
+        if (device->device.cores)
+            row->cores = MGB_KNOWN_INT(device->device.cores);
+    }
+}
+
 static void describe_machine(struct session_description *out, const struct mgb_topology *topology)
 {
     struct utsname kernel;
@@ -225,8 +257,12 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
     *out = (struct session_description){0};
     if (strcmp(backend, "cuda") == 0)
         driver_version(out->driver, sizeof out->driver);
-    describe_machine(out, topology);
-    mgb_session_environment(out->environment, sizeof out->environment);
+    if (request->machine) {
+        describe_simulated(out, request->machine);
+    } else {
+        describe_machine(out, topology);
+        mgb_session_environment(out->environment, sizeof out->environment);
+    }
     if (topology)
         describe_versions(out->versions, sizeof out->versions, hub, backend, out->driver);
     snprintf(out->digest, sizeof out->digest, "%016llx",
@@ -242,12 +278,13 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
         .machine = &out->machine_row,
         .model = &out->model_row,
         .backend = backend,
+        .simulated = request->machine != NULL,
         .seed = MGB_KNOWN_INT((int64_t)request->seed),
         .script = hub->options.script,
         .script_digest = hub->options.script_digest,
         .command = hub->options.command,
         .program_version = hub->options.program_version,
-        .environment = out->environment,
+        .environment = out->environment[0] ? out->environment : NULL,
         .versions = out->versions[0] ? out->versions : NULL,
         .data = request->data && request->data[0] ? request->data : NULL,
     };

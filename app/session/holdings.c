@@ -47,7 +47,8 @@ static void record_totals(struct script_session *session, const struct mgb_plan 
         if (use->device >= count)
             continue;
         row[u].planned_bytes = MGB_KNOWN_INT(held[use->device].planned_bytes);
-        row[u].peak_bytes = MGB_KNOWN_INT(held[use->device].measured_peak_bytes);
+        if (held[use->device].measured_peak_bytes >= 0)
+            row[u].peak_bytes = MGB_KNOWN_INT(held[use->device].measured_peak_bytes);
     }
     if (row)
         mgb_recorder_put_memory_totals(session->hub->recorder, session->segment_id, row,

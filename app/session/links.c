@@ -126,12 +126,12 @@ static void rows_fill(struct session_description *out, const struct mgb_topology
     out->machine_row.link_count = count;
 }
 
-static bool link_peer(const struct mgb_topology *topology, int from, int to)
+static struct mgb_link link_find(const struct mgb_topology *topology, int from, int to)
 {
     for (int i = 0; i < topology->link_count; i++)
         if (topology->links[i].from == from && topology->links[i].to == to)
-            return topology->links[i].peer;
-    return false;
+            return topology->links[i];
+    return (struct mgb_link){.from = from, .to = to};
 }
 
 enum mgb_status mgb_session_describe_links(struct session_description *out,
@@ -142,17 +142,24 @@ enum mgb_status mgb_session_describe_links(struct session_description *out,
     struct mgb_link *links = calloc((size_t)plan->traffic_count + 1, sizeof *links);
     struct unknown_links unknown = {topology, links, 0};
     enum mgb_status status = MGB_OK;
+    bool measured = !session->sim;
     for (int i = 0; links && i < plan->traffic_count; i++) {
         const struct mgb_traffic *traffic = &plan->traffic[i];
         if (traffic->from != traffic->to)
             links[unknown.count++] =
-                (struct mgb_link){.from = traffic->from,
-                                  .to = traffic->to,
-                                  .peer = link_peer(topology, traffic->from, traffic->to)};
+                measured
+                    ? (struct mgb_link){.from = traffic->from,
+                                        .to = traffic->to,
+                                        .peer =
+                                            link_find(topology, traffic->from, traffic->to).peer}
+                    : link_find(topology, traffic->from, traffic->to);
     }
     int count = unknown.count;
-    if (count > 0 && mgb_session_links_known(session->hub, out->key, mgb_run_backend(session->run),
-                                             link_remove, &unknown) == MGB_OK) {
+    if (count > 0 && !measured) { /* as the machine's description has it */
+        rows_fill(out, topology, links, count);
+    } else if (count > 0 &&
+               mgb_session_links_known(session->hub, out->key, mgb_run_backend(session->run),
+                                       link_remove, &unknown) == MGB_OK) {
         struct measuring work = {session->run, links, unknown.count, 0, count};
         status = mgb_session_worker_call(session->worker, links_measure, &work, NULL, NULL);
         if (status == MGB_OK)

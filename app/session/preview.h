@@ -6,9 +6,6 @@
 
 #include <mgb/preview.h>
 
-/* MGB_UNSUPPORTED: a backend or machine that this version cannot play on. */
-enum mgb_status mgb_session_backend_check(const struct script_open_request *request);
-
 /* To be freed with mgb_preview_free; fails with what opening the request would fail with before it takes memory. */
 enum mgb_status mgb_session_preview(struct mgb_preview **out,
                                     const struct script_open_request *request);

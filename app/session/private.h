@@ -6,6 +6,7 @@
 #include "app/session/clock.h"
 #include "app/session/goal.h"
 #include "app/session/hub.h"
+#include "app/session/sim.h"
 #include "app/session/trace.h"
 #include "app/session/worker.h"
 #include "db/query.h"
@@ -47,9 +48,10 @@ struct script_session {
     int path_count,
         paths_told[64]; /* pairs of GPUs whose way was tried and told, from << 16 | to */
     struct mgb_run *run;
+    struct mgb_sim *sim; /* that plays the run; NULL: it is on devices */
     const struct mgb_graph *graph;
     int64_t run_id, segment_id;
-    int64_t began_ns; /* session clock when the run's row was made */
+    int64_t began_ns; /* session clock when the run's row was made; 0 of virtual time */
     bool finished;    /* the run's record is closed */
     enum mgb_outcome outcome;
     char message[512];

@@ -107,6 +107,8 @@ static int64_t process_peak_bytes(void)
 void mgb_session_push_sample(struct script_session *session, int64_t now)
 {
     struct mgb_record record = {.kind = MGB_RECORD_SAMPLE};
+    if (session->sim) /* of another machine, at no time of the run's */
+        return;
     record.sample = (struct mgb_record_sample){
         .run = session->run_id,
         .segment = session->segment_id,

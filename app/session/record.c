@@ -36,7 +36,7 @@ enum mgb_status mgb_session_begin_run(struct script_session *session,
     struct mgb_recorder *recorder;
     char why[512];
     MGB_TRY(mgb_hub_recorder(session->hub, &recorder));
-    session->began_ns = session_clock_ns();
+    session->began_ns = session->sim ? 0 : session_clock_ns();
     if (!recorder)
         return MGB_OK;
     struct session_description *description = malloc(sizeof *description);

@@ -57,6 +57,7 @@ static void session_free(struct script_session *session)
     mgb_session_sensors_stop(session->sensors);
     if (session->run)
         mgb_session_worker_call(session->worker, run_close, session->run, NULL, NULL);
+    mgb_sim_close(session->sim);
     mgb_session_worker_free(session->worker);
     mgb_session_series_done(&session->series);
     mgb_session_trace_done(&session->trace);
@@ -70,6 +71,7 @@ static void session_free(struct script_session *session)
 static enum mgb_status session_start(struct script_session *session,
                                      const struct script_open_request *request)
 {
+    MGB_TRY(mgb_session_sim_open(&session->sim, request));
     struct mgb_run_options options = {
         .graph = request->graph,
         .backend = request->backend,
@@ -79,6 +81,7 @@ static enum mgb_status session_start(struct script_session *session,
         .seed = request->seed,
         .source = request->source,
         .step_timeout_ns = session->hub->options.step_timeout_ns,
+        .play_virtual = mgb_session_sim_virtual(session->sim),
     };
     MGB_TRY(mgb_session_worker_make(&session->worker));
     MGB_TRY(mgb_session_worker_call(session->worker, run_open,
@@ -99,7 +102,6 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
                                  const struct script_open_request *request)
 {
     struct mgb_hub *hub = context;
-    MGB_TRY(mgb_session_backend_check(request));
     if (atomic_load(&hub->interrupted))
         return mgb_fail(MGB_INTERRUPTED, "interrupted");
     struct script_session *session = calloc(1, sizeof *session);
@@ -107,10 +109,11 @@ enum mgb_status mgb_session_open(void *context, struct script_session **out,
         return mgb_fail(MGB_NO_MEMORY, "opening a session: memory is exhausted");
     session->hub = hub;
     session->graph = request->graph;
-    session->automatic = request->warmup == MGB_WARMUP_AUTO;
-    session->warmup = session->automatic ? MGB_STEADY_FLOOR_STEPS : request->warmup;
+    int64_t warmup = request->machine ? 0 : request->warmup; /* simulated steps need none */
+    session->automatic = warmup == MGB_WARMUP_AUTO;
+    session->warmup = session->automatic ? MGB_STEADY_FLOOR_STEPS : warmup;
     session->goal = (struct session_goal){
-        .warmup = request->warmup,
+        .warmup = warmup,
         .target_noise = request->target_noise,
         .max_time_ns = request->max_time_ns || !(request->target_noise > 0) ? request->max_time_ns
                                                                             : MGB_GOAL_DEFAULT_NS,

@@ -13,7 +13,7 @@
 static void step_count(struct script_session *session, const struct mgb_record_step *row,
                        const struct mgb_step_result *result)
 {
-    if (session->odd_step < 0 && !isfinite(result->loss)) {
+    if (session->odd_step < 0 && !session->sim && !isfinite(result->loss)) {
         session->odd_step = result->index;
         session->odd_loss = result->loss;
     }
@@ -42,7 +42,7 @@ static bool losses_grow(struct script_session *session)
 
 static void step_keep(struct script_session *session, const struct mgb_step_result *result)
 {
-    if (losses_grow(session))
+    if (!session->sim && losses_grow(session))
         session->losses[session->loss_count++] = result->loss;
     session->loss = result->loss;
     session->metric_count = result->metric_count < 16 ? result->metric_count : 16;
@@ -69,7 +69,7 @@ static bool step_done(void *context, const struct mgb_step_result *result)
         .wall_ns = result->wall_ns,
         .examples = result->rows,
         .loss = result->loss,
-        .has_loss = true,
+        .has_loss = !session->sim,
         .warmup = session->segment_steps++ < session->warmup,
     };
     step_keep(session, result);

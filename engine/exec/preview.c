@@ -20,6 +20,8 @@ struct mgb_preview {
     struct mgb_effective effective;
     void *context; /* of the backend; NULL before it is opened */
     struct mgb_plan *plan;
+    void *kept; /* dropped last */
+    void (*drop)(void *kept);
 };
 
 enum mgb_status mgb_preview_devices(struct mgb_topology *out, const char **name, char *remark,
@@ -104,12 +106,33 @@ void mgb_preview_free(struct mgb_preview *preview)
 {
     if (!preview)
         return;
+    void *kept = preview->kept;
+    void (*drop)(void *) = preview->drop;
+    if (preview->play_virtual && preview->plan)
+        preview->play_virtual->forget(preview->play_virtual->context, preview->plan);
     mgb_plan_free(preview->plan);
     if (preview->context)
         preview->backend->close(preview->context);
     mgb_effective_done(&preview->effective);
     mgb_topology_done(&preview->topology);
     mgb_release(preview);
+    if (drop)
+        drop(kept);
+}
+
+void mgb_preview_keep(struct mgb_preview *preview, void *kept, void (*drop)(void *kept))
+{
+    preview->kept = kept;
+    preview->drop = drop;
+}
+
+enum mgb_status mgb_preview_play(struct mgb_preview *preview, struct mgb_virtual_step *out)
+{
+    const struct mgb_virtual *face = preview->play_virtual;
+    struct mgb_virtual_request request = {.plan = preview->plan, .placement = &preview->effective};
+    return face ? face->play(face->context, out, &request)
+                : mgb_fail(MGB_UNSUPPORTED, "steps on backend %s are measured, not predicted",
+                           preview->backend->name);
 }
 
 const char *mgb_preview_backend(const struct mgb_preview *preview)

@@ -68,6 +68,10 @@ local function step_print(r)
 end
 
 local function steady_print(r)
+  if r.backend == "sim" then
+    line_print("simulated", "on a description of a machine: nothing was measured, and nothing trained")
+    return
+  end
   line_print("warm-up", "%d steps left out (%s)", r.warmup_steps, options.warmup == "auto" and "found by rule" or
              options.warmup and "as asked" or "default")
   line_print("steady", "%s", r.steady and "yes" or r.not_steady or "not judged: too few timed steps")
@@ -110,7 +114,8 @@ local function memory_print(r)
   table.sort(devices)
   for i, device in ipairs(devices) do
     local use = r.memory[device]
-    parts[i] = ("%s %s of %s planned"):format(device, size_text(math.max(use.peak, use.held)), size_text(use.planned))
+    parts[i] = not use.peak and ("%s %s planned"):format(device, size_text(use.planned)) or
+               ("%s %s of %s planned"):format(device, size_text(math.max(use.peak, use.held)), size_text(use.planned))
   end
   if parts[1] then line_print("memory", "%s", table.concat(parts, ", ")) end
 end

@@ -124,6 +124,7 @@ function host.prepare(what, o, given, warmup)
   s.graph, s.towers, s.schedule, s.optimizer = graph, towers, schedule, optimizer_text
   s.rows = source and host.source_facts(source) or 0
   s.warmup = warmup_read(what, o.warmup, o.epochs and warmup_within(s, placement, o.epochs) or warmup)
+  if machine then s.warmup = 0 end -- simulated steps have none
   s.request = { model = model.name, model_options = model_options, graph = graph, data = data_text or "", source = source,
                 placement = placement, optimizer = values, seed = s.seed, backend = backend, machine = machine,
                 warmup = s.warmup == "auto" and host.warmup_auto or s.warmup, load = host.load_read(what, o.load),

@@ -23,6 +23,8 @@ struct mgb_preview;
  * for memory. The graph is borrowed. */
 enum mgb_status mgb_preview_make(struct mgb_preview **out, const struct mgb_run_options *options);
 void mgb_preview_free(struct mgb_preview *preview); /* NULL is fine */
+/* Gives it something to drop when it is freed, after everything else: what its play_virtual is of. Once. */
+void mgb_preview_keep(struct mgb_preview *preview, void *kept, void (*drop)(void *kept));
 
 /* Borrowed from the preview. */
 const char *mgb_preview_backend(const struct mgb_preview *preview);
@@ -31,6 +33,10 @@ mgb_preview_remark(const struct mgb_preview *preview); /* "" when the backend wa
 const struct mgb_topology *mgb_preview_topology(const struct mgb_preview *preview);
 const struct mgb_effective *mgb_preview_effective(const struct mgb_preview *preview);
 const struct mgb_plan *mgb_preview_plan(const struct mgb_preview *preview); /* of the full step */
+
+/* A full step, played in virtual time; valid until the next call. MGB_UNSUPPORTED: this preview is of real devices. */
+struct mgb_virtual_step;
+enum mgb_status mgb_preview_play(struct mgb_preview *preview, struct mgb_virtual_step *out);
 
 /* The largest batch for each GPU with which the plan of the full step is admitted, found by planning; 0 when not even one
  * example is. MGB_UNSUPPORTED when no device in use has a memory limit. */
