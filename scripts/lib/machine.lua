@@ -26,11 +26,12 @@ local function merged(old, new)
 end
 
 -- Each figure needs a source: those that `changes` has none for.
-local function changes_told(changes)
+local function changes_told(changes, base)
   local out = {}
   for key, value in pairs(changes) do
+    local text = type(base[key]) == "table" and base[key].source
     out[key] = value
-    if key ~= "source" and type(value) == "table" and value[1] == nil and value.source == nil then
+    if key ~= "source" and type(value) == "table" and value[1] == nil and value.source == nil and type(text) ~= "string" then
       local told = {}
       for name, figure in pairs(value) do
         if type(figure) == "number" or type(figure) == "table" then told[name] = "changed by a script" end
@@ -47,7 +48,7 @@ local function machine_with(machine, changes)
   if not described[machine] or type(changes) ~= "table" then
     host.fail("machine:with: a table of what is to change expected, got " .. host.describe(changes))
   end
-  return mgb.machine(merged(described[machine], changes_told(changes)))
+  return mgb.machine(merged(described[machine], changes_told(changes, described[machine])))
 end
 
 function machine_type.__index(machine, key)
