@@ -3,6 +3,8 @@
  * it was installed, and in the build tree. */
 #include "engine/backend/backend.h"
 
+#include "engine/backend/mgb_contract.h"
+#include "engine/base/library.h"
 #include "engine/base/text.h"
 #include <dlfcn.h>
 #include <mgb/run.h>
@@ -88,28 +90,42 @@ enum mgb_status mgb_backend_plugin_find(char *out, size_t size)
     return MGB_OK;
 }
 
+/* Nothing of a plugin is called before this finds that both were built from the same headers. */
+static enum mgb_status entry_find(mgb_cuda_entry **out, void *library, const char *path)
+{
+    union { /* POSIX' way from a data to a function pointer */
+        void *data;
+        mgb_cuda_entry *function;
+    } entry = {.data = dlsym(library, MGB_CUDA_ENTRY)};
+    const char *contract = dlsym(library, MGB_CUDA_CONTRACT);
+    if (!entry.data)
+        return mgb_fail(MGB_MISSING, "%s is no CUDA plugin of this program; build it anew", path);
+    if (!contract || strcmp(contract, MGB_CONTRACT) != 0)
+        return mgb_fail(MGB_MISSING,
+                        "%s was built from other sources than this program; build both anew from "
+                        "the same",
+                        path);
+    *out = entry.function;
+    return MGB_OK;
+}
+
 static enum mgb_status cuda_load(const struct mgb_backend **out)
 {
     char path[PATH_BYTES];
+    mgb_cuda_entry *entry;
     MGB_TRY(plugin_get(path));
+    MGB_TRY(mgb_library_check(path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return mgb_fail(MGB_MISSING,
                         "the CUDA plugin cannot be loaded: %s; are the CUDA libraries installed?",
                         dlerror());
-    union { /* POSIX' way from a data to a function pointer */
-        void *data;
-        mgb_cuda_entry *function;
-    } entry = {.data = dlsym(library, MGB_CUDA_ENTRY)};
-    const struct mgb_backend *backend = entry.data ? entry.function(cpu_kernels) : NULL;
-    if (!backend) {
+    enum mgb_status status = entry_find(&entry, library, path);
+    if (status == MGB_OK)
+        *out = entry(cpu_kernels);
+    else
         dlclose(library);
-        return mgb_fail(MGB_MISSING,
-                        "%s is no CUDA plugin of this program; build both from the same source",
-                        path);
-    }
-    *out = backend;
-    return MGB_OK;
+    return status;
 }
 
 bool mgb_backend_lost(void)

@@ -1,4 +1,5 @@
 /* What the plugin exports: the record of this backend. */
+#include "engine/backend/mgb_contract.h"
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/nvml.h"
 #include "engine/cuda/peers.h"
@@ -49,6 +50,9 @@ static const struct mgb_backend cuda_backend = {
     .allreduce = mgb_cuda_allreduce,
     .allreduce_wire = mgb_cuda_allreduce_wire,
 };
+
+extern const char mgb_cuda_contract_text[] __asm__(MGB_CUDA_CONTRACT);
+const char mgb_cuda_contract_text[] = MGB_CONTRACT;
 
 /* The contract gives the symbol and its type one name, so here the function has another. */
 const struct mgb_backend *

@@ -1,6 +1,7 @@
 /* Sensors of GPUs; see nvml.h. Each reading stands alone: cards answer "not supported" to some. */
 #include "engine/cuda/nvml.h"
 
+#include "engine/base/library.h"
 #include "engine/base/text.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -47,7 +48,8 @@ static void library_load(void)
 {
     const char *given = getenv(MGB_NVML_VARIABLE);
     const char *file = given && *given ? given : MGB_NVML_FILE;
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    bool whole = !strchr(file, '/') || mgb_library_check(file) == MGB_OK;
+    void *library = whole ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!library) {
         snprintf(nvml.why, sizeof nvml.why, "%.150s cannot be loaded", file);
         return;
