@@ -2,6 +2,7 @@
 #include "engine/cuda/queue.h"
 
 #include "engine/base/memory.h"
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/peers.h"
 
@@ -99,6 +100,7 @@ static enum mgb_status context_fill(struct mgb_cuda *cuda)
     if (!cuda->devices || !cuda->gpus)
         return mgb_fail(MGB_NO_MEMORY, "no memory for a CUDA context of %d devices",
                         cuda->device_count);
+    MGB_TRY(mgb_cuda_dnn_open(cuda));
     MGB_TRY(devices_fill(cuda));
     cuda->peers = mgb_alloc(sizeof *cuda->peers * (size_t)(cuda->gpu_count * cuda->gpu_count));
     if (!cuda->peers)

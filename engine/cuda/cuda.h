@@ -35,6 +35,8 @@ struct mgb_cuda_device {
     int64_t limit, used; /* bytes of arenas; limit 0: what there is */
 };
 
+enum mgb_cuda_dnn_mode { MGB_CUDA_DNN_OFF, MGB_CUDA_DNN_ON, MGB_CUDA_DNN_AUTO };
+
 struct mgb_cuda {
     const struct mgb_topology *topology;
     struct mgb_backend_options options;
@@ -51,6 +53,10 @@ struct mgb_cuda {
     struct mgb_replay *capture; /* replay.h: not NULL while a step is kept instead of played */
     uint64_t captures;          /* so far */
     bool sticky;                /* only closing is allowed */
+    enum mgb_cuda_dnn_mode dnn_mode;
+    const struct mgb_cudnn *dnn; /* dnn/library.h; NULL: not there, or not wanted */
+    bool dnn_needed;             /* queues have handles of it */
+    int dnn_offered, dnn_served; /* kernels that cuDNN could serve, and those that it does */
 };
 
 struct mgb_queue {
@@ -61,6 +67,7 @@ struct mgb_queue {
     bool on_cpu; /* both ends are /cpu:0: its work is CPU jobs */
     cudaStream_t stream;
     cublasHandle_t blas;         /* compute queues of GPUs */
+    struct cudnnContext *dnn;    /* there, where an operator needs it */
     cudaEvent_t arrived, served; /* collective.c */
     bool collective; /* it took part in one of NCCL's: `arrived` is where its newest one begins */
     int rank;        /* there */

@@ -3,6 +3,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/ops/ops.h"
 #include "engine/cuda/product.h"
 #include <string.h>
@@ -69,8 +70,8 @@ static int64_t narrow_begin(int64_t bytes)
 }
 
 /* All tensors plain on GPUs. */
-static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mgb_cuda_op *op,
-                                 const struct mgb_cuda_use *use)
+static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mgb_cuda *cuda,
+                                 const struct mgb_cuda_op *op, const struct mgb_cuda_use *use)
 {
     *out = (struct mgb_operator_facts){.alias = -1, .in_place = -1};
     for (int i = 0; i < MGB_MAX_OUTPUTS; i++)
@@ -78,6 +79,7 @@ static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mg
             out->out_bytes[i] = use->out[i].count * mgb_type_size(use->out[i].type);
     if (op->facts)
         MGB_TRY(op->facts(out, use));
+    mgb_cuda_dnn_facts(out, cuda, op, use);
     if (mgb_precision_narrow(use->precision))
         out->workspace_bytes = narrow_begin(out->workspace_bytes) + op->narrow(use);
     return MGB_OK;
@@ -104,7 +106,7 @@ enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_no
     if (device == 0)
         return cuda->cpu.kernels->describe(use, out);
     use_fill(&wanted, use, device);
-    enum mgb_status status = gpu_facts(out, mgb_cuda_ops[node->kind], &wanted);
+    enum mgb_status status = gpu_facts(out, cuda, mgb_cuda_ops[node->kind], &wanted);
     return status == MGB_OK ? MGB_OK
                             : mgb_fail_in(status, "%s '%s'", mgb_op_name(node->kind), node->name);
 }
@@ -113,6 +115,7 @@ static void kernel_free(struct mgb_cuda *cuda, struct mgb_kernel *kernel)
 {
     if (kernel->cpu)
         cuda->cpu.kernels->kernel_free(kernel->cpu);
+    mgb_cuda_dnn_kernel_done(kernel);
     mgb_release(kernel);
 }
 
@@ -131,7 +134,10 @@ static enum mgb_status kernel_make(struct mgb_cuda *cuda, struct mgb_kernel **ou
         status = cuda->cpu.kernels->kernel(&kernel->cpu, request);
     } else {
         kernel->op = mgb_cuda_ops[use->kind];
-        status = gpu_facts(&kernel->facts, kernel->op, use);
+        kernel->start = kernel->op->start;
+        status = gpu_facts(&kernel->facts, cuda, kernel->op, use);
+        if (status == MGB_OK)
+            status = mgb_cuda_dnn_choose(cuda, kernel);
     }
     if (status != MGB_OK) {
         kernel_free(cuda, kernel);

@@ -32,6 +32,9 @@ struct mgb_kernel {
     struct mgb_cuda_use use;
     struct mgb_operator_facts facts;
     const struct mgb_cuda_op *op;
+    enum mgb_status (*start)(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                             const struct mgb_launch *launch); /* of `op` or of its second */
+    void *prepared;         /* by the second implementation, where it is chosen */
     struct mgb_kernel *cpu; /* /cpu:0: what runs there; op is NULL then */
     const char *name;       /* of the kind, for messages */
     struct mgb_kernel *next;
@@ -47,6 +50,7 @@ struct mgb_cuda_op {
     /* Of operators that multiply, and only those: bytes of both operands of the product where they take most, in 16 bits
      * (mgb_cuda_narrow_bytes). */
     int64_t (*narrow)(const struct mgb_cuda_use *use);
+    const struct mgb_cuda_second *second; /* the same by cuDNN (dnn/dnn.h); NULL: none */
 };
 
 /* MGB_INVALID unless labels are i32. */

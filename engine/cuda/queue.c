@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/peers.h"
 #include <sched.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ static enum mgb_status stream_fill(struct mgb_queue *queue)
     MGB_CUDA_TRY(cuda, cudaEventCreateWithFlags(&queue->served, cudaEventDisableTiming));
     if (queue->on_cpu || queue->request.use != MGB_USE_COMPUTE)
         return MGB_OK;
-    return blas_fill(queue);
+    MGB_TRY(blas_fill(queue));
+    return mgb_cuda_dnn_queue_open(queue);
 }
 
 /* Copies run on the GPU they come to; those to the host on the GPU they come from. */
@@ -96,6 +98,7 @@ void mgb_cuda_queue_free(struct mgb_queue *queue)
         link = &(*link)->next;
     if (*link)
         *link = queue->next;
+    mgb_cuda_dnn_queue_close(queue);
     if (queue->blas)
         cublasDestroy(queue->blas);
     if (queue->scratch)

@@ -27,7 +27,7 @@ enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kern
     if (!queue->on_cpu) {
         MGB_TRY(mgb_cuda_begin(queue, kernel->name));
         mgb_cuda_arithmetic_set(queue, kernel, launch->workspace);
-        return kernel->op->start(queue, kernel, launch);
+        return kernel->start(queue, kernel, launch);
     }
     struct mgb_cuda_job *job;
     MGB_TRY(job_begin(&job, queue, MGB_CUDA_JOB_LAUNCH, kernel->name));

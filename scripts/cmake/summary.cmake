@@ -22,6 +22,7 @@ message(STATUS "mgbench ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPI
 mgb_summary_line("oneDNN" "${MGB_DNNL}" "CPU devices (engine/host) ${MGB_DNNL_VERSION}")
 mgb_summary_line("OpenMP (libgomp)" "${MGB_GOMP}" "threads of the CPU devices")
 mgb_summary_line("CUDA" "${MGB_CUDA_PLUGIN}" "plugin of CUDA devices: nvcc ${MGB_NVCC}, cuBLAS ${MGB_CUBLAS}, NCCL ${MGB_NCCL}")
+mgb_summary_line("cuDNN" "${MGB_CUDNN}" "second implementation of operators of CUDA devices: ${MGB_CUDNN_VERSION}")
 mgb_summary_line("MPI" "${MGB_MPI}" "several machines")
 mgb_summary_line("Lua" "${MGB_LUA}" "scripts ${MGB_LUA_PC_VERSION}")
 mgb_summary_line("SQLite" "${MGB_SQLITE}" "results database")

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FUNCTIONS 96
+#define MAX_FUNCTIONS 128
 #define MAX_WISHES 16
 
 static struct {

@@ -56,4 +56,7 @@ void fake_event_record(cudaEvent_t event, cudaStream_t stream);
 cudaGraph_t fake_graph_make(struct fake_body *body);
 int fake_graphs_live(void);
 
+/* cudnn.c */
+int fake_cudnn_live(void);
+
 #endif

@@ -101,6 +101,13 @@ static void visible_load(int present)
     }
 }
 
+static void slow_load(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    config.slow_device = colon ? atoi(text) : -1;
+    config.slow_us = colon ? (unsigned)atoi(colon + 1) : 0;
+}
+
 static void config_load(void)
 {
     int present = atoi(variable_get("FAKE_CUDA_DEVICES", "2"));
@@ -113,6 +120,7 @@ static void config_load(void)
     visible_load(present);
     config.init_error = atoi(variable_get("FAKE_CUDA_INIT", "0"));
     config.delay_us = (unsigned)atoi(variable_get("FAKE_CUDA_DELAY_US", "0"));
+    slow_load(variable_get("FAKE_CUDA_SLOW", ""));
     config.seed = (unsigned)atoi(variable_get("FAKE_CUDA_SEED", "1"));
     config.random_order = strcmp(variable_get("FAKE_CUDA_ORDER", ""), "random") == 0;
     config.missing_rank_hangs = strcmp(variable_get("FAKE_CUDA_MISSING_RANK", ""), "hang") == 0;
@@ -120,6 +128,9 @@ static void config_load(void)
     config.wrong_sums = *wrong != '\0';
     config.wrong_sums_all = strcmp(wrong, "all") == 0;
     config.wrong_rank = atoi(wrong);
+    config.blas_slow_us = (unsigned)atoi(variable_get("FAKE_CUBLAS_SLOW_US", "0"));
+    config.dnn_slow_us = (unsigned)atoi(variable_get("FAKE_CUDNN_SLOW_US", "0"));
+    config.dnn_bytes = (size_t)atoll(variable_get("FAKE_CUDNN_BYTES", "0"));
     fake_wishes_load(FAKE_WISH_FAIL, "FAKE_CUDA_FAIL", variable_get("FAKE_CUDA_FAIL", ""));
     fake_wishes_load(FAKE_WISH_HANG, "FAKE_CUDA_HANG", variable_get("FAKE_CUDA_HANG", ""));
     fake_wishes_load(FAKE_WISH_STICKY, "FAKE_CUDA_STICKY", variable_get("FAKE_CUDA_STICKY", ""));

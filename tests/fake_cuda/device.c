@@ -152,7 +152,7 @@ struct fake_cuda_usage fake_cuda_usage_get(int device)
 int fake_cuda_live(void)
 {
     fake_lock();
-    int live = fake_block_pinned_count() + fake_graphs_live();
+    int live = fake_block_pinned_count() + fake_graphs_live() + fake_cudnn_live();
     for (int i = 0; i < FAKE_MAX_DEVICES; i++)
         live += devices[i].allocations + devices[i].streams + devices[i].events + devices[i].others;
     fake_unlock();

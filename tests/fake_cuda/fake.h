@@ -25,10 +25,14 @@ struct fake_config {
     unsigned peer_slow_us[FAKE_MAX_DEVICES][FAKE_MAX_DEVICES]; /* more per MiB */
     int init_error;
     unsigned delay_us;
+    int slow_device; /* physical; -1: none */
+    unsigned slow_us;
     unsigned seed;
     bool random_order, missing_rank_hangs;
     bool wrong_sums, wrong_sums_all; /* of all-reduces: of rank wrong_rank, or of all */
     int wrong_rank;
+    unsigned blas_slow_us, dnn_slow_us; /* more per product; per operation of cuDNN */
+    size_t dnn_bytes;
 };
 const struct fake_config *fake_config_get(void);
 unsigned fake_random(unsigned *state);

@@ -14,8 +14,11 @@
  *   FAKE_CUDA_WRONG_SUM=1     rank 1 gets wrong sums of all-reduces; all: the same wrong ones on every rank
  *   FAKE_CUDA_PEER_BAD=0-1    direct copies between the two arrive damaged (after peer access was enabled)
  *   FAKE_CUDA_PEER_SLOW=0-1:900    such copies take so many microseconds more a MiB
+ *   FAKE_CUBLAS_SLOW_US=900, FAKE_CUDNN_SLOW_US=900    products of cuBLAS, operations of cuDNN take so much longer
+ *   FAKE_CUDNN_BYTES=100000   what every algorithm of cuDNN needs as workspace, instead of a size by shape
  *   FAKE_CUDA_SMS=2,1         multiprocessors a device
  *   FAKE_CUDA_DELAY_US=200    up to so many microseconds of delay before a third of the operations
+ *   FAKE_CUDA_SLOW=1:2000     every operation on GPU 1 takes so many microseconds more
  *   FAKE_CUDA_ORDER=random    threads of a block start and go on in random order
  *   FAKE_CUDA_SEED=1          of delays and orders */
 #ifndef FAKE_CUDA_H

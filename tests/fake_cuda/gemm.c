@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A matrix of a batch as floats, in place where it is that already. */
 struct view {
@@ -23,7 +24,7 @@ size_t fake_element_size(cudaDataType type)
 }
 
 /* Nearest, ties to even, as tensor cores are fed by cuBLAS; infinities and NaN as they are. */
-static float tf32_round(float value)
+float fake_tf32_round(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -38,7 +39,7 @@ static float element_get(const char *at, cudaDataType type, bool tf32)
     if (type == CUDA_R_32F) {
         float value;
         memcpy(&value, at, sizeof value);
-        return tf32 ? tf32_round(value) : value;
+        return tf32 ? fake_tf32_round(value) : value;
     }
     uint16_t half;
     memcpy(&half, at, sizeof half);
@@ -119,6 +120,8 @@ static void member_run(const struct fake_gemm *g, long long member)
 void fake_gemm_run(struct fake_op *op)
 {
     const struct fake_gemm *g = (const struct fake_gemm *)op;
+    if (fake_config_get()->blas_slow_us)
+        usleep(fake_config_get()->blas_slow_us);
     for (long long member = 0; member < g->batch; member++)
         member_run(g, member);
 }

@@ -22,6 +22,7 @@ struct fake_gemm {
     bool tf32; /* inputs are rounded to 10 bits of mantissa */
 };
 
+float fake_tf32_round(float value);
 size_t fake_element_size(cudaDataType type); /* 0: the fake does not take it */
 void fake_gemm_run(struct fake_op *op);
 

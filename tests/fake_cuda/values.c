@@ -2,10 +2,12 @@
  * only where they agree. */
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
+#include <cudnn.h>
 #include <nccl.h>
 
 #include "tests/fake_cuda/include/cuda_values.h"
 #include "tests/fake_cuda/include/device_values.h"
+#include "tests/fake_cuda/include/dnn_values.h"
 #include "tests/fake_cuda/include/library_values.h"
 #include "tests/fake_cuda/older.h"
 
@@ -28,6 +30,15 @@ FAKE_CUDA_DATA_TYPES(CHECK)
 FAKE_NCCL_RESULTS(CHECK)
 FAKE_NCCL_TYPES(CHECK)
 FAKE_NCCL_OPERATIONS(CHECK)
+FAKE_CUDNN_STATUSES(CHECK)
+FAKE_CUDNN_TYPES(CHECK)
+FAKE_CUDNN_MATHS(CHECK)
+FAKE_CUDNN_FORMATS(CHECK)
+FAKE_CUDNN_DETERMINISMS(CHECK)
+FAKE_CUDNN_MODES(CHECK)
+FAKE_CUDNN_FORWARDS(CHECK)
+FAKE_CUDNN_BACKWARDS_DATA(CHECK)
+FAKE_CUDNN_BACKWARDS_FILTER(CHECK)
 
 _Static_assert(sizeof(float4) == 16 && _Alignof(float4) == 16, "vectors are 16-byte accesses");
 _Static_assert(sizeof(uint4) == 16 && _Alignof(uint4) == 16, "vectors are 16-byte accesses");

@@ -3,6 +3,7 @@
  * element. A kernel of 1x1 over every pixel needs no laying out, depthwise convolution no matrix (depthwise.c). */
 #include "engine/cuda/ops/conv2d_host.h"
 
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/ops/channels_host.h"
 #include "engine/cuda/product.h"
 
@@ -190,8 +191,8 @@ static enum mgb_status products_start(struct mgb_queue *queue, const struct mgb_
     return MGB_OK;
 }
 
-static enum mgb_status activate_start(struct mgb_queue *queue, const struct mgb_cuda_use *use,
-                                      const struct mgb_launch *launch)
+enum mgb_status mgb_cuda_conv_activate(struct mgb_queue *queue, const struct mgb_cuda_use *use,
+                                       const struct mgb_launch *launch)
 {
     struct mgb_gpu_bias_args args = {.y = launch->outputs[0],
                                      .b = use->input_count > 2 ? launch->inputs[2] : NULL,
@@ -215,7 +216,7 @@ enum mgb_status mgb_cuda_conv_start(struct mgb_queue *queue, const struct mgb_cu
     if (plan->depthwise)
         return mgb_cuda_depthwise_start(queue, use, plan, launch);
     MGB_TRY(products_start(queue, use, plan, launch));
-    return use->kind == MGB_OP_CONV2D ? activate_start(queue, use, launch) : MGB_OK;
+    return use->kind == MGB_OP_CONV2D ? mgb_cuda_conv_activate(queue, use, launch) : MGB_OK;
 }
 
 static enum mgb_status conv_facts(struct mgb_operator_facts *facts, const struct mgb_cuda_use *use)
@@ -246,5 +247,7 @@ static int64_t conv_narrow(const struct mgb_cuda_use *use)
     return use->kind == MGB_OP_CONV2D_GRAD_X ? y + weight : windows + y;
 }
 
-const struct mgb_cuda_op mgb_cuda_conv2d = {
-    .facts = conv_facts, .start = conv_start, .narrow = conv_narrow};
+const struct mgb_cuda_op mgb_cuda_conv2d = {.facts = conv_facts,
+                                            .start = conv_start,
+                                            .narrow = conv_narrow,
+                                            .second = MGB_CUDA_SECOND(mgb_cuda_dnn_conv2d)};

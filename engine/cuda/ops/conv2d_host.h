@@ -27,6 +27,10 @@ enum mgb_status mgb_cuda_conv_start(struct mgb_queue *queue, const struct mgb_cu
                                     const struct mgb_cuda_conv *plan,
                                     const struct mgb_launch *launch);
 
+/* y = f(y + b), bias and activation of CONV2D. */
+enum mgb_status mgb_cuda_conv_activate(struct mgb_queue *queue, const struct mgb_cuda_use *use,
+                                       const struct mgb_launch *launch);
+
 /* depthwise.c: the same where every channel is a group. */
 int64_t mgb_cuda_depthwise_bytes(const struct mgb_cuda_use *use, const struct mgb_cuda_conv *plan);
 enum mgb_status mgb_cuda_depthwise_start(struct mgb_queue *queue, const struct mgb_cuda_use *use,

@@ -1,6 +1,7 @@
 /* The axes of an example in another order. */
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/ops/transformer.h"
+#include "engine/cuda/ops/transpose.h"
 #include "engine/cuda/queue.h"
 
 #define TILE 32
@@ -28,6 +29,17 @@ static void axes_measure(struct mgb_gpu_transpose_args *args, const struct mgb_c
     }
 }
 
+/* Where the last axis goes elsewhere. */
+static enum mgb_status tiles_start(struct mgb_queue *queue, struct mgb_gpu_transpose_args *args)
+{
+    int64_t last = args->dim[args->rank - 1], high = args->dim[args->was_last];
+    args->outer = args->count / last / high;
+    args->bands = (high + TILE - 1) / TILE;
+    args->columns = (last + TILE - 1) / TILE;
+    int64_t tiles = args->all / args->count * args->outer * args->bands * args->columns;
+    return mgb_cuda_start(queue, (const void *)mgb_gpu_transpose_tile, (unsigned)tiles, 256, args);
+}
+
 static enum mgb_status transpose_start(struct mgb_queue *queue, const struct mgb_kernel *kernel,
                                        const struct mgb_launch *launch)
 {
@@ -37,16 +49,26 @@ static enum mgb_status transpose_start(struct mgb_queue *queue, const struct mgb
     if (use->out[0].shape.rank == 0)
         return mgb_cuda_copy(queue, args.y, args.x, kernel->facts.out_bytes[0]);
     axes_measure(&args, use);
-    int64_t last = args.dim[args.rank - 1], high = args.dim[args.was_last];
-    args.outer = args.count / last;
-    if (args.was_last == args.rank - 1)
-        return mgb_cuda_start(queue, (const void *)mgb_gpu_transpose_stretch,
-                              mgb_cuda_blocks(args.all, 256), 256, &args);
-    args.outer /= high;
-    args.bands = (high + TILE - 1) / TILE;
-    args.columns = (last + TILE - 1) / TILE;
-    int64_t tiles = args.all / args.count * args.outer * args.bands * args.columns;
-    return mgb_cuda_start(queue, (const void *)mgb_gpu_transpose_tile, (unsigned)tiles, 256, &args);
+    if (args.was_last != args.rank - 1)
+        return tiles_start(queue, &args);
+    args.outer = args.count / args.dim[args.rank - 1];
+    return mgb_cuda_start(queue, (const void *)mgb_gpu_transpose_stretch,
+                          mgb_cuda_blocks(args.all, 256), 256, &args);
+}
+
+enum mgb_status mgb_cuda_transpose_matrix(struct mgb_queue *queue, float *to, const float *from,
+                                          int64_t rows, int64_t columns)
+{
+    struct mgb_gpu_transpose_args args = {.y = to,
+                                          .x = from,
+                                          .dim = {columns, rows},
+                                          .from = {1, columns},
+                                          .to = {rows, 1},
+                                          .count = rows * columns,
+                                          .all = rows * columns,
+                                          .rank = 2,
+                                          .was_last = 0};
+    return tiles_start(queue, &args);
 }
 
 const struct mgb_cuda_op mgb_cuda_transpose = {.start = transpose_start};
