@@ -116,7 +116,7 @@ static enum mgb_status staged_make(struct mgb_sim_path *out, const struct mgb_si
     const struct mgb_machine *machine = sim->machine;
     const struct mgb_machine_pair *pair = mgb_machine_find_pair(machine, from, to);
     double latency_us = 0;
-    *out = (struct mgb_sim_path){.staged = true};
+    *out = (struct mgb_sim_path){0};
     MGB_TRY(route_add(out, &latency_us, machine, from, MGB_HOST_DEVICE));
     MGB_TRY(route_add(out, &latency_us, machine, MGB_HOST_DEVICE, to));
     use_add(out, mgb_sim_memory_resource(machine), 2);

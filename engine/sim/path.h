@@ -21,7 +21,6 @@ struct mgb_sim_how {
 struct mgb_sim_path {
     double rate; /* alone */
     int64_t latency_ns;
-    bool staged; /* by way of /cpu:0 */
     int use_count;
     struct mgb_sim_use uses[MGB_SIM_USES_MOST];
 };
