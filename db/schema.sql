@@ -20,7 +20,8 @@ CREATE TABLE machine (
     memory_bytes INTEGER               -- host memory
 ) STRICT;
 
--- Devices of a machine, one set a backend: the host backend's /gpu:0 is not the CUDA backend's.
+-- Devices of a machine, one set a backend: the host backend's /gpu:0 is not the CUDA backend's. As the newest run saw them:
+-- which GPU a name was in an older one is in run.environment.
 CREATE TABLE device (
     machine_id         INTEGER NOT NULL REFERENCES machine (id) ON DELETE CASCADE, -- whose machine
     backend            TEXT NOT NULL,    -- "host", "cuda", "sim"
@@ -86,7 +87,7 @@ CREATE TABLE run (
     command            TEXT,                 -- repeats the run; quoted for a shell
     program_version    TEXT,                 -- mgbench's
     versions           TEXT,                 -- JSON object: libraries and drivers in use
-    environment        TEXT,                 -- JSON object: settings that can change figures
+    environment        TEXT,                 -- JSON object: settings that can change figures; which GPU a name was
     data               TEXT,                 -- what it trained on
     outcome            TEXT NOT NULL CHECK (outcome IN -- how it ended
                            ('running', 'ok', 'oom', 'error', 'interrupted', 'crashed', 'timeout')),

@@ -261,7 +261,7 @@ void mgb_session_describe(struct session_description *out, const struct mgb_hub 
         describe_simulated(out, request->machine);
     } else {
         describe_machine(out, topology);
-        mgb_session_environment(out->environment, sizeof out->environment);
+        mgb_session_environment(out->environment, sizeof out->environment, topology);
     }
     if (topology)
         describe_versions(out->versions, sizeof out->versions, hub, backend, out->driver);

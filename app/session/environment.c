@@ -1,4 +1,5 @@
-/* What of the surroundings can change figures, as JSON: variables of the libraries in use, governor and load. */
+/* What of the surroundings can change figures, as JSON: variables of the libraries in use, governor and load, and which GPU
+ * each name was: names follow CUDA_VISIBLE_DEVICES and what shares a GPU, so they are another's in the next run. */
 #include "app/session/rows.h"
 
 #include <sched.h>
@@ -100,10 +101,28 @@ static void state_add(char *out, size_t size)
     }
 }
 
-void mgb_session_environment(char *out, size_t size)
+static void gpus_add(char *out, size_t size, const struct mgb_topology *topology)
+{
+    for (int i = 0; i < topology->device_count; i++) {
+        const struct mgb_device *device = &topology->devices[i];
+        char name[MGB_DEVICE_NAME_MAX], number[32] = "", text[320];
+        if (device->class != MGB_CLASS_CUDA)
+            continue;
+        if (device->driver_index >= 0)
+            snprintf(number, sizeof number, ", number %d", device->driver_index);
+        snprintf(text, sizeof text, "%s, %s, %s%s", device->label, device->pci, device->uuid,
+                 number);
+        mgb_device_format(name, device->name);
+        member_add(out, size, name, strlen(name), text);
+    }
+}
+
+void mgb_session_environment(char *out, size_t size, const struct mgb_topology *topology)
 {
     snprintf(out, size, "{");
     variables_add(out, size - 1);
     state_add(out, size - 1);
+    if (topology)
+        gpus_add(out, size - 1, topology);
     strcat(out, "}");
 }

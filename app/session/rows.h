@@ -30,7 +30,7 @@ void mgb_session_push_sample(struct script_session *session, int64_t now);
 /* describe.c */
 struct session_description {
     char machine[64], key[24], cpu[96], os[96], kernel[96], digest[24];
-    char environment[2048], versions[512], driver[32];
+    char environment[8192], versions[512], driver[32];
     struct mgb_record_machine machine_row;
     struct mgb_record_model model_row;
     struct mgb_record_run run_row;
@@ -50,8 +50,8 @@ void mgb_session_machine_kind(char *cpu, size_t size, int64_t *threads);
 /* As machine.key of the machine this runs on. */
 void mgb_session_machine_key(char *out, size_t size);
 
-/* environment.c: JSON of what can change figures, as run.environment. */
-void mgb_session_environment(char *out, size_t size);
+/* environment.c: JSON of what can change figures, as run.environment. `topology` as in mgb_session_describe. */
+void mgb_session_environment(char *out, size_t size, const struct mgb_topology *topology);
 
 /* links.c: measures links in use that the database knows no figures of and adds them to the machine's row. What it finds failed
  * for good (MGB_TIMEOUT, MGB_DEVICE) it tells; else it is well without. */

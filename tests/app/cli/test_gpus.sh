@@ -37,6 +37,19 @@ same 'identities' '/gpu:0 0 0000:10:00.0 9.0,/gpu:1 1 0000:11:00.0 9.0' \
     "$(ask "select group_concat(name || ' ' || driver_index || ' ' || pci || ' ' || compute_capability, ',') from
         (select * from device where kind = 'cuda' order by name)" | tr -d '"')"
 
+# names are another GPU's in the next run: each keeps what its own were
+was() { # which GPU /gpu:0 of a run was
+    ask "select json_extract(environment, '\$.\"/gpu:0\"') from run where id = $1" | tr -d '"'
+}
+command_line='the same name for another GPU'
+first=$(ask 'select max(id) from run')
+CUDA_VISIBLE_DEVICES=1 start run mlp --quiet --batch 4 --steps 3 --db r.db
+finished
+same 'before' 'Fake GPU, 0000:10:00.0, GPU-fafafafa-fafa-fafa-fafa-fafafafafa00, number 0' "$(was "$first")"
+same 'now' 'Fake GPU, 0000:11:00.0, GPU-fafafafa-fafa-fafa-fafa-fafafafafa01' "$(was "$((first + 1))")"
+same 'shown' 1 "$(mgbench show "$first" --db r.db | grep -c '^  /gpu:0  *Fake GPU, 0000:10:00.0, GPU-')"
+same 'told apart' 1 "$(mgbench compare "$first" "$((first + 1))" --db r.db | grep -c '^/gpu:0 .*0000:10:00.0.*0000:11:00.0')"
+
 expect 2 '' "mgbench: gpus: wanted /gpu:1 /gpu:1, present /cpu:0 /gpu:0 /gpu:1; /gpu:1 is listed twice; give logical = true to run several towers on one GPU" \
     "$MGBENCH" run mlp --backend cuda --gpus 1,1 --steps 1
 
