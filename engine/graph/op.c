@@ -84,8 +84,10 @@ enum mgb_status mgb_op_take(struct mgb_op_call *call, const char *role, int tens
                            "from; several losses add by themselves",
                            role, label);
     if (!found.batched)
-        return mgb_op_fail(call, "its %s '%s' is a variable; only weights and biases can be", role,
-                           label);
+        return mgb_op_fail(
+            call, "its %s '%s' is a variable; only weights and biases can be%s", role, label,
+            call->kind == MGB_OP_MATMUL ? "; for a product with a weight take dense without a bias"
+                                        : "");
     if (found.type != type)
         return mgb_op_fail(call, "its %s '%s' is %s, it takes %s", role, label,
                            mgb_type_name(found.type), mgb_type_name(type));

@@ -121,6 +121,17 @@ local function words_read(declared, values)
   end
 end
 
+-- Words after -- are the script's own, but for flags that it declares: whoever wrote one there meant the flag.
+local function later_words_check(declared)
+  for _, word in ipairs(arg or {}) do
+    local flag = type(word) == "string" and word:match("^%-%-([^=]+)")
+    local name = flag and flag:gsub("-", "_")
+    if name and (declared[name] or declared[name:match("^no_(.*)$")]) then
+      host.usage(("--%s is a flag of the script: it goes before --, after which words are only in arg"):format(flag))
+    end
+  end
+end
+
 local function value_text(value)
   if type(value) == "boolean" then return value and "yes" or "no" end
   if type(value) ~= "table" then return tostring(value) end
@@ -155,6 +166,7 @@ function mgb.options(spec)
   local values, names = {}, sorted_keys(declared)
   for _, name in ipairs(names) do values[name] = declared[name].value end
   words_read(declared, values)
+  later_words_check(declared)
   host.read()
   return setmetatable(values, { __index = function(_, name)
     error(("the script declares no flag '%s'%s"):format(tostring(name), hint(tostring(name), names)), 2)

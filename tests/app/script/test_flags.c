@@ -75,6 +75,26 @@ static void wrong_flags_are_usage_errors(void **state)
                  "--no-steps: the script has no such flag (did you mean '--more-steps'?)");
 }
 
+static void flags_after_the_dashes_are_usage_errors_and_other_words_are_not(void **state)
+{
+    static const char *const late[] = {"--steps=3", "--no-fast"};
+    static const char *const own[] = {"steps", "--stepping", "--"};
+    struct mgb_script *script;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct mgb_script_settings settings = {.words = &late[i], .word_count = 1};
+        assert_int_equal(mgb_script_make(&script, &settings), MGB_OK);
+        assert_int_equal(mgb_script_run_text(script, DECLARE), MGB_INVALID);
+        assert_true(mgb_script_error_get(script)->usage);
+        assert_non_null(strstr(mgb_script_error_get(script)->message, "it goes before --"));
+        mgb_script_free(script);
+    }
+    struct mgb_script_settings settings = {.words = own, .word_count = 3};
+    assert_int_equal(mgb_script_make(&script, &settings), MGB_OK);
+    assert_int_equal(mgb_script_run_text(script, DECLARE), MGB_OK);
+    mgb_script_free(script);
+}
+
 static void flags_of_a_script_that_declares_none_are_usage_errors(void **state)
 {
     (void)state;
@@ -134,6 +154,7 @@ int main(void)
         cmocka_unit_test(flags_take_the_type_of_their_default),
         cmocka_unit_test(defaults_hold_and_switches_can_be_turned_off),
         cmocka_unit_test(wrong_flags_are_usage_errors),
+        cmocka_unit_test(flags_after_the_dashes_are_usage_errors_and_other_words_are_not),
         cmocka_unit_test(flags_of_a_script_that_declares_none_are_usage_errors),
         cmocka_unit_test(help_lists_the_flags_and_runs_nothing_after_them),
         cmocka_unit_test(wrong_declarations_point_at_the_script),

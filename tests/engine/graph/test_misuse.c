@@ -114,6 +114,9 @@ static void dense_says_what_does_not_fit(void **state)
             "its input 'label' is i32, it takes f32");
     refused(mgb_op_dense(graph, &out, "logits", right, right, -1, MGB_LINEAR),
             "its input 'right' is a variable; only weights and biases can be");
+    refused(mgb_op_matmul(graph, &out, "product", image, right, false, false),
+            "is a variable; only weights and biases can be; for a product with a weight take dense "
+            "without a bias");
     int single = model_input(graph, "single", SHAPE(1, 1));
     assert_ok(mgb_op_reshape(graph, &one, "r", single, SCALAR));
     refused(mgb_op_dense(graph, &out, "logits", one, right, -1, MGB_LINEAR),
