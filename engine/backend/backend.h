@@ -109,6 +109,8 @@ struct mgb_backend {
     bool (*can)(void *context, enum mgb_capability capability, int device, int other);
     /* Optional. Versions of the libraries and drivers behind it, as members of a JSON object ("\"oneDNN\":\"2.7.3\""). */
     void (*versions)(char *out, size_t size);
+    /* Optional. One line on how a context does its work, or "". */
+    void (*note)(void *context, char *out, size_t size);
     /* Optional. Whether a fault has cost this process its devices for good: nothing can be opened here any more, only a new
      * process can go on. Any thread. */
     bool (*lost)(void);

@@ -1,4 +1,6 @@
 /* Memory: blocks of a GPU, pinned blocks of the host for /cpu:0, and copies in and out while nothing runs. */
+#include "engine/cuda/arena.h"
+
 #include "engine/cuda/queue.h"
 
 #include <string.h>

@@ -116,12 +116,4 @@ enum mgb_status mgb_cuda_mark(struct mgb_queue *queue, struct mgb_event *event);
 enum mgb_status mgb_cuda_wait(struct mgb_queue *queue, struct mgb_event *event);
 enum mgb_status mgb_cuda_event_time(struct mgb_event *event, int64_t *ns, int64_t *uncertainty_ns);
 
-/* arena.c */
-enum mgb_status mgb_cuda_arena_make(void *context, void **base, int device, int64_t bytes);
-void mgb_cuda_arena_free(void *context, int device, void *base, int64_t bytes);
-enum mgb_status mgb_cuda_write(void *context, int device, void *address, const void *host,
-                               int64_t bytes);
-enum mgb_status mgb_cuda_read(void *context, int device, void *host, const void *address,
-                              int64_t bytes);
-
 #endif

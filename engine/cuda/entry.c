@@ -1,5 +1,7 @@
 /* What the plugin exports: the record of this backend. */
 #include "engine/backend/mgb_contract.h"
+#include "engine/cuda/arena.h"
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/kernel.h"
 #include "engine/cuda/nvml.h"
 #include "engine/cuda/peers.h"
@@ -15,6 +17,7 @@ static const struct mgb_backend cuda_backend = {
     .close = mgb_cuda_close,
     .can = mgb_cuda_can,
     .versions = mgb_cuda_versions,
+    .note = mgb_cuda_dnn_remark,
     .lost = mgb_cuda_lost,
     .sense = mgb_cuda_sense,
     .path = mgb_cuda_path,

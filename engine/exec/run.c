@@ -3,6 +3,7 @@
 #include "engine/exec/run_state.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,17 @@ static enum mgb_status devices_find(struct mgb_run *run, const struct mgb_run_op
     return mgb_topology_share(&run->topology, &run->asked);
 }
 
+/* How the backend goes about it, behind why it was chosen. */
+static void note_add(struct mgb_run *run)
+{
+    char note[sizeof run->remark] = "";
+    size_t used = strlen(run->remark);
+    if (run->backend->note)
+        run->backend->note(run->site->context, note, sizeof note);
+    if (*note)
+        snprintf(run->remark + used, sizeof run->remark - used, "%s%s", used ? "; " : "", note);
+}
+
 static enum mgb_status devices_begin(struct mgb_run *run, struct mgb_effective *effective)
 {
     struct mgb_backend_options backend = mgb_effective_options(effective);
@@ -132,6 +144,7 @@ static enum mgb_status devices_begin(struct mgb_run *run, struct mgb_effective *
                         run->backend->name);
     }
     MGB_TRY(mgb_settings_get(&run->settings, &run->setting, effective, &run->optimizer, NULL));
+    note_add(run);
     MGB_TRY(mgb_run_prepare(run, run->setting));
     MGB_TRY(mgb_run_arrange_lasting(run, mgb_setting_plan(run->setting)));
     MGB_TRY(mgb_run_arrange_step(run, run->setting));

@@ -7,9 +7,9 @@
  * ThreadSanitizer is not told of these fibers: to it they are one thread, which is right (a block's threads are ordered by
  * the order they run in) and a thousand times cheaper than a fiber of its own each. Calls and returns balance by the end
  * of a block. Races inside a block it does not see, then; a random order may show them. */
+#include "tests/fake_cuda/block.h"
 #include "tests/fake_cuda/context.h"
 #include "tests/fake_cuda/device_runtime.h"
-#include "tests/fake_cuda/fake.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -109,15 +109,4 @@ struct fake_op *fake_fault_make(int device, int fault);
 void fake_hangs_look(void); /* some `until` was set */
 void fake_hangs_end(void);
 
-/* kernel.c and block.c */
-struct fake_kernel {
-    struct fake_kernel *next;
-    const void *function;
-    const char *name;
-    void (*call)(const void *argument);
-    size_t argument_bytes;
-};
-bool fake_grid_run(const struct fake_kernel *kernel, const void *argument, dim3 grid, dim3 block);
-void fake_grid_end(void); /* frees the calling thread's fibers */
-
 #endif

@@ -1,7 +1,7 @@
 /* The table of kernels and their launch. A launch is checked as the device would: its stream, its sizes, and that
  * every pointer in its argument lies on this device, in pinned memory or on a peer that was enabled. */
+#include "tests/fake_cuda/block.h"
 #include "tests/fake_cuda/device_runtime.h"
-#include "tests/fake_cuda/fake.h"
 
 #include <string.h>
 

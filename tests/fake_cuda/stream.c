@@ -1,7 +1,7 @@
 /* A stream is a thread and a queue. The only order it makes: an operation comes after its enqueuing and after the
  * operations before it in the same stream. */
+#include "tests/fake_cuda/block.h"
 #include "tests/fake_cuda/capture.h"
-#include "tests/fake_cuda/fake.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -67,10 +67,13 @@ static struct fake_op *op_take(cudaStream_t stream)
 
 static void delay_some(cudaStream_t stream)
 {
-    unsigned most = fake_config_get()->delay_us;
-    if (most == 0 || fake_random(&stream->random) % 3 != 0)
+    const struct fake_config *config = fake_config_get();
+    unsigned most = config->delay_us;
+    long us = config->physical[stream->device] == config->slow_device ? (long)config->slow_us : 0;
+    if (most > 0 && fake_random(&stream->random) % 3 == 0)
+        us += (long)(fake_random(&stream->random) % most);
+    if (us == 0)
         return;
-    long us = (long)(fake_random(&stream->random) % most);
     struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
     nanosleep(&time, NULL);
 }

@@ -26,7 +26,7 @@ static inline void machine_set(const char *const *settings)
         "FAKE_CUDA_FAIL",     "FAKE_CUDA_ORDER",        "FAKE_CUDA_SEED",    "CUDA_VISIBLE_DEVICES",
         "FAKE_CUDA_PEER_BAD", "FAKE_CUDA_PEER_SLOW",    "FAKE_CUDA_HANG",    "FAKE_CUDA_STICKY",
         "FAKE_NVML_CLOCK",    "FAKE_NVML_POWER",        "FAKE_NVML_REASONS", "FAKE_NVML_INIT",
-        "FAKE_CUDA_SMS",      "FAKE_CUDA_MISSING_RANK", "FAKE_CUDNN_BYTES"};
+        "FAKE_CUDA_SMS",      "FAKE_CUDA_MISSING_RANK", "FAKE_CUDA_SLOW",    "FAKE_CUDNN_BYTES"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unsetenv(names[i]);
     for (; *settings; settings++)

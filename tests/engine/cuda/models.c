@@ -1,6 +1,7 @@
 /* Models that the tests of the CUDA backend train: small, but with what placement can get wrong. */
 #include "tests/engine/cuda/models.h"
 
+#include "engine/base/random.h"
 #include "tests/support/check.h"
 #include <mgb/op.h>
 
@@ -58,6 +59,42 @@ struct mgb_graph *machine_transformer_model(void)
     assert_ok(mgb_op_add(graph, &x, "sum", x, y));
     model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR),
                    label);
+    return graph;
+}
+
+int machine_drawn;
+
+static int draw(int stream, int below)
+{
+    uint32_t bits = mgb_random_at(5, (uint64_t)stream, (uint64_t)machine_drawn).v[0];
+    return (int)mgb_random_below(bits, (uint32_t)below);
+}
+
+/* Some windows do not fit the image: then the next draw of their size. */
+static int conv_draw(struct mgb_graph *graph, int x, int channels)
+{
+    static const int groups[] = {1, 1, 2, 4}, filters[] = {1, 3, 4};
+    struct mgb_window window = {.groups = draw(0, 5) == 4 ? channels : groups[draw(1, 4)],
+                                .padding = (enum mgb_padding)draw(2, 3)};
+    for (int i = 0; i < 2; i++) {
+        window.size[i] = 1 + draw(3 + i, 3);
+        window.stride[i] = 1 + draw(5 + i, 3);
+        window.dilation[i] = 1 + draw(7 + i, 2);
+        window.pad[i] = window.padding == MGB_EXPLICIT ? draw(9 + i, 3) : 0;
+    }
+    return model_conv2d(graph, "drawn", x, window.groups * filters[draw(11, 3)], &window,
+                        (enum mgb_activation)draw(12, MGB_ACTIVATION_COUNT));
+}
+
+struct mgb_graph *machine_drawn_convolution(void)
+{
+    struct mgb_graph *graph = model_make("drawn");
+    int channels = draw(13, 2) ? 8 : 4, label = model_label(graph, "label");
+    int x = model_input(graph, "x", SHAPE(3, 5 + draw(14, 4), 5 + draw(15, 4), 3));
+    struct mgb_window whole = model_window(1, 1, MGB_SAME);
+    x = conv_draw(graph, model_conv2d(graph, "in", x, channels, &whole, MGB_TANH), channels);
+    x = model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR);
+    model_classify(graph, x, label);
     return graph;
 }
 

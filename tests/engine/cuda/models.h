@@ -11,6 +11,10 @@ struct mgb_graph *machine_language_model(void);
 /* A block of a transformer over four words. */
 struct mgb_graph *machine_transformer_model(void);
 
+/* A convolution with windows, groups and padding drawn by machine_drawn. */
+struct mgb_graph *machine_drawn_convolution(void);
+extern int machine_drawn;
+
 #define MACHINE_MODELS 4
 /* 0: the MLP of tests/support; 1 to 3: the above. */
 struct mgb_graph *machine_model(int number);

@@ -1,6 +1,7 @@
 /* What the conformance models are too small or too few for: convolution in chunks, drawn windows, sums in several chunks,
  * threads in other orders, maxima of what is no number, statistics of many towers. */
 #include "tests/engine/cuda/machine.h"
+#include "tests/engine/cuda/models.h"
 
 #include "engine/base/random.h"
 #include "engine/cuda/ops/conv2d_host.h"
@@ -34,48 +35,12 @@ static void model_check(const struct rig *rig, const char *name, struct mgb_grap
     assert_true(conformance_model_check(rig, &play, &model));
 }
 
-static int drawn; /* the number of the model that is made next */
-
-static int draw(int stream, int below)
-{
-    uint32_t bits = mgb_random_at(5, (uint64_t)stream, (uint64_t)drawn).v[0];
-    return (int)mgb_random_below(bits, (uint32_t)below);
-}
-
-/* Some windows do not fit the image: then the next draw of their size. */
-static int conv_draw(struct mgb_graph *graph, int x, int channels)
-{
-    static const int groups[] = {1, 1, 2, 4}, filters[] = {1, 3, 4};
-    struct mgb_window window = {.groups = draw(0, 5) == 4 ? channels : groups[draw(1, 4)],
-                                .padding = (enum mgb_padding)draw(2, 3)};
-    for (int i = 0; i < 2; i++) {
-        window.size[i] = 1 + draw(3 + i, 3);
-        window.stride[i] = 1 + draw(5 + i, 3);
-        window.dilation[i] = 1 + draw(7 + i, 2);
-        window.pad[i] = window.padding == MGB_EXPLICIT ? draw(9 + i, 3) : 0;
-    }
-    return model_conv2d(graph, "drawn", x, window.groups * filters[draw(11, 3)], &window,
-                        (enum mgb_activation)draw(12, MGB_ACTIVATION_COUNT));
-}
-
-static struct mgb_graph *drawn_make(void)
-{
-    struct mgb_graph *graph = model_make("drawn");
-    int channels = draw(13, 2) ? 8 : 4, label = model_label(graph, "label");
-    int x = model_input(graph, "x", SHAPE(3, 5 + draw(14, 4), 5 + draw(15, 4), 3));
-    struct mgb_window whole = model_window(1, 1, MGB_SAME);
-    x = conv_draw(graph, model_conv2d(graph, "in", x, channels, &whole, MGB_TANH), channels);
-    x = model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR);
-    model_classify(graph, x, label);
-    return graph;
-}
-
 static void drawn_convolutions_match_the_reference(void **state)
 {
     (void)state;
     struct rig rig = machine_open();
-    for (drawn = 0; drawn < draw_count(40, 400); drawn++)
-        model_check(&rig, "drawn", drawn_make);
+    for (machine_drawn = 0; machine_drawn < draw_count(40, 400); machine_drawn++)
+        model_check(&rig, "drawn", machine_drawn_convolution);
     machine_close(&rig);
 }
 
