@@ -1,7 +1,8 @@
 /* Rates that change on the way: cores of CPU devices, boards of two GPUs, and random copies against a plain simulation that
  * solves everything anew at every moment. */
-#include "engine/sim/program.h"
 #include "engine/base/random.h"
+#include "engine/graph/graph.h"
+#include "engine/sim/program.h"
 #include "tests/engine/sim/plain.h"
 #include "tests/engine/sim/rigged.h"
 #include "tests/support/check.h"
@@ -125,6 +126,67 @@ static void a_host_that_submits_slowly_is_the_limit(void **state)
     }
 }
 
+static void batches_that_are_there_take_no_time(void **state)
+{
+    (void)state;
+    const struct hand_task tasks[] = {
+        {.kind = MGB_TASK_COPY, .device = 1, .from = 0, .bytes = MB, .phase = MGB_PHASE_INPUT},
+        WORK(1, MB, .waits = {1}, .phase = MGB_PHASE_FORWARD)};
+    for (int ready = 0; ready < 2; ready++) {
+        struct mgb_machine *machine = rigged_machine(1);
+        struct mgb_sim *sim;
+        struct hand_plan hand;
+        machine->host.inputs_ready = ready;
+        machine->devices[1].launch_us = 1;
+        struct mgb_virtual_step step = play(&sim, &hand, machine, tasks, 2, 1);
+        assert_int_equal(step.wall_ns, ready ? 11000 : 101000 + 11000);
+        played_done(sim, &hand, machine);
+    }
+}
+
+/* Time that the second GPU computes, and how long its all-reduces take that something is left to compute beside. */
+static int64_t compute_ns(double share, int64_t *beside_ns)
+{
+    struct mgb_graph *graph = rigged_graph(6, 200);
+    const struct plan_setup setup = {.strategy = MGB_ALLREDUCE,
+                                     .gpus = 2,
+                                     .batch = 8,
+                                     .bucket_bytes = 170000,
+                                     .allreduce = MGB_ALLREDUCE_RING};
+    struct mgb_machine *machine = rigged_machine(2);
+    struct plan_world world;
+    struct mgb_plan *plan = plan_make(&world, graph, &setup);
+    machine->collective.compute_share = share;
+    struct mgb_sim *sim = rigged_open(machine, MGB_SIM_AUTO);
+    struct mgb_virtual_step step = rigged_play(sim, plan, world.placement);
+    int64_t ns = 0;
+    bool computes = false;
+    *beside_ns = 0;
+    for (int i = step.task_count - 1; i >= 0; i--) {
+        enum mgb_task_kind kind = plan->tasks[step.tasks[i].task].kind;
+        if (step.tasks[i].device != PLAN_GPU(1))
+            continue;
+        computes |= kind == MGB_TASK_COMPUTE;
+        ns += kind == MGB_TASK_COMPUTE ? step.tasks[i].duration_ns : 0;
+        *beside_ns += kind == MGB_TASK_ALLREDUCE && computes ? step.tasks[i].duration_ns : 0;
+    }
+    mgb_sim_close(sim);
+    mgb_plan_free(plan);
+    plan_world_done(&world);
+    mgb_graph_free(graph);
+    mgb_machine_free(machine);
+    return ns;
+}
+
+static void all_reduces_take_their_share_of_compute_beside_them(void **state)
+{
+    (void)state;
+    int64_t beside_ns, alone = compute_ns(0, &beside_ns);
+    assert_true(beside_ns > 10000);
+    int64_t shared = compute_ns(0.25, &beside_ns);
+    assert_in_range(shared - alone, beside_ns / 4 - 10, beside_ns / 4 + 10);
+}
+
 /* A machine of GPUs in pairs behind switches, wires of odd rates, some staging, engines few and many. */
 static struct mgb_machine *random_machine(struct mgb_random4 r, int gpus)
 {
@@ -206,6 +268,8 @@ int main(void)
         cmocka_unit_test(a_copy_between_cpu_devices_takes_a_core),
         cmocka_unit_test(devices_of_a_board_slow_each_other),
         cmocka_unit_test(a_host_that_submits_slowly_is_the_limit),
+        cmocka_unit_test(batches_that_are_there_take_no_time),
+        cmocka_unit_test(all_reduces_take_their_share_of_compute_beside_them),
         cmocka_unit_test(local_solutions_are_those_of_a_plain_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
