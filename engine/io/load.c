@@ -89,6 +89,22 @@ static bool next_open(struct loading *l, const char *path, uint64_t weights)
     return true;
 }
 
+/* Who was frozen when the file was saved may be trained now. */
+static void untrained_tell(struct mgb_checkpoint_loaded *out, const struct loading *l, int count)
+{
+    if (count == 0)
+        return;
+    const char *slot = l->slots_match.missing.at[0];
+    size_t used = strlen(out->remark), size = sizeof out->remark;
+    mgb_format(out->remark + used, size - used, "%sslots of '%.*s'", used ? "; " : "",
+               (int)(strrchr(slot, '/') - slot), slot);
+    used = strlen(out->remark);
+    if (count > 1)
+        mgb_format(out->remark + used, size - used, " and %d more", count - 1);
+    used = strlen(out->remark);
+    mgb_format(out->remark + used, size - used, " begin as 0: not trained when the file was saved");
+}
+
 static enum mgb_status state_match(struct loading *l, struct mgb_checkpoint_loaded *out)
 {
     uint64_t expected, digest;
@@ -107,8 +123,12 @@ static enum mgb_status state_match(struct loading *l, struct mgb_checkpoint_load
     if (!mgb_state_fits(&l->stored, l->state))
         return state_misfit(l, out);
     MGB_TRY(mgb_match_make(&l->slots_match, &l->slots, l->graph, &l->state->optimizer, l->values));
-    MGB_TRY(mgb_match_check(&l->slots_match, l->options->partial));
+    int untrained =
+        mgb_optimizer_slots(&l->state->optimizer) > 0 ? mgb_match_untrained(&l->slots_match) : 0;
+    if (untrained == 0 || l->options->use != MGB_CHECKPOINT_FITTING)
+        MGB_TRY(mgb_match_check(&l->slots_match, l->options->partial));
     mgb_state_differ(out->remark, sizeof out->remark, &l->stored, l->state);
+    untrained_tell(out, l, untrained);
     l->resumes = true;
     return MGB_OK;
 }

@@ -164,3 +164,15 @@ enum mgb_status mgb_match_check(const struct mgb_match *match, bool partial)
     bool none = match->found == 0 && !match->optimizer;
     return none || (!whole && !partial) ? one_sided_fail(match) : MGB_OK;
 }
+
+int mgb_match_untrained(const struct mgb_match *match)
+{
+    for (int v = 0; v < mgb_graph_variable_count(match->graph); v++) {
+        int known = 0;
+        for (int k = 0; k < match->width; k++)
+            known += match->stored[v * match->width + k] != NULL;
+        if (known > 0 && known < match->width)
+            return 0;
+    }
+    return match->unexpected.count == 0 ? match->missing.count / match->width : 0;
+}

@@ -24,6 +24,10 @@ void mgb_match_done(struct mgb_match *match);
 /* MGB_INVALID: nothing was found; unless `partial`, MGB_MISSING: some names are on one side only. */
 enum mgb_status mgb_match_check(const struct mgb_match *match, bool partial);
 
+/* Of slots: how many variables the file has none of, as it is where they were frozen when it was saved. 0 if something
+ * else is between file and model, too. */
+int mgb_match_untrained(const struct mgb_match *match);
+
 void mgb_checkpoint_names_done(struct mgb_checkpoint_names *names);
 
 #endif

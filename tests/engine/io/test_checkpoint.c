@@ -265,20 +265,34 @@ static void partial_loads_tell_what_was_left(void **state)
     io_model_done(&b);
 }
 
-/* Frozen now, and when it was saved. */
+/* Frozen now, and when it was saved: then the slots begin anew, unless they were asked for. */
 static void frozen_variables_are_saved_without_slots(void **state)
 {
     struct io_model a = mlp(MGB_ADAM, 1), b = mlp(MGB_ADAM, 2);
+    struct mgb_checkpoint_loaded loaded;
     (void)state;
     assert_ok(io_save(&a, io_path("all")));
     assert_ok(mgb_graph_freeze(b.graph, 0, true));
     assert_ok(io_load(&b, io_path("all"), NULL, NULL));
     io_assert_equal(&a, &b, false);
     assert_ok(io_save(&b, io_path("some")));
-    assert_status(io_load(&a, io_path("some"), NULL, NULL), MGB_MISSING);
+    assert_status(io_load(&a, io_path("some"), USE(ALL), NULL), MGB_MISSING);
     assert_message("only the model has 'dense/kernel/m', 'dense/kernel/v'");
-    assert_ok(io_load(&a, io_path("some"), PARTIAL, NULL));
+    assert_ok(io_load(&a, io_path("some"), NULL, &loaded));
+    assert_true(loaded.resumed);
+    assert_string_equal(loaded.remark,
+                        "slots of 'dense/kernel' begin as 0: not trained when the file was saved");
+    mgb_checkpoint_loaded_done(&loaded);
     assert_true(io_model_at(&a, "dense/kernel", 1)[3] == 0.0f);
+    assert_true(io_model_at(&a, "dense/bias", 1)[3] != 0.0f);
+    assert_ok(io_load(&a, io_path("some"), PARTIAL, &loaded));
+    assert_true(loaded.resumed);
+    mgb_checkpoint_loaded_done(&loaded);
+    assert_ok(mgb_graph_freeze(b.graph, 1, true));
+    assert_ok(io_save(&b, io_path("some")));
+    assert_ok(io_load(&a, io_path("some"), NULL, &loaded));
+    assert_non_null(strstr(loaded.remark, "slots of 'dense/kernel' and 1 more begin as 0"));
+    mgb_checkpoint_loaded_done(&loaded);
     io_model_done(&a);
     io_model_done(&b);
 }
