@@ -32,22 +32,23 @@ static bool same_profile(const struct mgb_machine_device *a, const struct mgb_ma
            same_curve(&a->memory, &b->memory) && same_factors(a, b);
 }
 
+#define PROFILES_MOST 16 /* looked through; what is like none of them is one of its own */
+
 /* Devices mostly are like the one before them. */
 static enum mgb_status profiles_make(struct mgb_sim *sim)
 {
     const struct mgb_machine *machine = sim->machine;
+    int found[PROFILES_MOST], count = 0;
     sim->profile = mgb_alloc((size_t)machine->device_count * sizeof *sim->profile);
     if (!sim->profile)
         return mgb_fail(MGB_NO_MEMORY, "opening a simulator: the host's memory is exhausted");
-    for (int d = 0; d < machine->device_count; d++) {
-        int like = d > 1 ? sim->profile[d - 1] : d;
-        if (!same_profile(&machine->devices[like], &machine->devices[d]))
-            like = d;
-        for (int other = 1; like == d && other < d; other = other + 1)
-            if (sim->profile[other] == other &&
-                same_profile(&machine->devices[other], &machine->devices[d]))
-                like = other;
-        sim->profile[d] = like;
+    for (int d = 1; d < machine->device_count; d++) { /* /cpu:0, device 0, is like no other */
+        int i = count - 1;
+        while (i >= 0 && !same_profile(&machine->devices[found[i]], &machine->devices[d]))
+            i--;
+        sim->profile[d] = i >= 0 ? found[i] : d;
+        if (i < 0 && count < PROFILES_MOST)
+            found[count++] = d;
     }
     return MGB_OK;
 }
