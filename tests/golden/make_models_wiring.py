@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes tests/golden/models/{siamese,two_in_two_out,nested,mnist_cnn}.txt with PyTorch 1.13 in double: small nets whose parts are
-shared, joined or one within the other, and outputs of the network of the Keras MNIST example.
+"""Makes tests/golden/models/{siamese,two_in_two_out,nested,positions,mnist_cnn}.txt with PyTorch 1.13 in double: small nets whose
+parts are shared, joined, one within the other or at every position, and outputs of the network of the Keras MNIST example.
 
 Run by hand when a case is added. Weights are made in the order in which the models of scripts/models make them.
 """
@@ -64,15 +64,32 @@ def nested():
     finish(g, net, lambda: F.cross_entropy(net(), label))
 
 
+def convolution(g, inputs, filters):
+    w, b = torch.empty(filters, inputs, 3, 3, requires_grad=True), torch.empty(filters, requires_grad=True)
+    g.variable(w, "kernel", (3, 3, inputs, filters), lambda t: t.permute(3, 2, 0, 1))
+    g.variable(b, "bias", (filters,), lambda t: t)
+    return w, b
+
+
+def positions():
+    """A convolution, a model of two layers and a dense layer, each at all four positions: these are rows to PyTorch."""
+    g = Golden("positions", 1.0)
+    x, label = g.input(5, (4, 6, 5, 2)), g.input(5, (), 3)
+    w, b = convolution(g, 2, 3)
+    inner, outer, narrow, logits = Dense(g, 36, 8), Dense(g, 8, 7), Dense(g, 7, 2), Dense(g, 8, 3)
+
+    def net():
+        y = F.relu(F.conv2d(x.reshape(20, 6, 5, 2).permute(0, 3, 1, 2), w, b)).permute(0, 2, 3, 1).reshape(20, 36)
+        return logits(narrow(outer(torch.tanh(inner(y)))).reshape(5, 8))
+    finish(g, net, lambda: F.cross_entropy(net(), label))
+
+
 def mnist_cnn():
     """Without dropout, as in evaluation."""
     g = Golden("mnist_cnn")
     x, _ = g.input(2, (28, 28, 1)).permute(0, 3, 1, 2), g.input(2, (), 10)
     for inputs, filters in ((1, 32), (32, 64)):
-        w, b = torch.empty(filters, inputs, 3, 3), torch.empty(filters)
-        g.variable(w, "kernel", (3, 3, inputs, filters), lambda t: t.permute(3, 2, 0, 1))
-        g.variable(b, "bias", (filters,), lambda t: t)
-        x = F.relu(F.conv2d(x, w, b))
+        x = F.relu(F.conv2d(x, *convolution(g, inputs, filters)))
     x = F.max_pool2d(x, 2).permute(0, 2, 3, 1).reshape(2, -1)
     dense, logits = Dense(g, 9216, 128), Dense(g, 128, 10)
     finish(g, lambda: logits(F.relu(dense(x))), None)
@@ -81,4 +98,5 @@ def mnist_cnn():
 siamese()
 two_in_two_out()
 nested()
+positions()
 mnist_cnn()

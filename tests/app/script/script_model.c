@@ -30,7 +30,7 @@ void script_model_use(const char *model, int gpus,
     struct script_services services = {.context = &taken, .open = graph_take};
     struct mgb_script_settings settings = {.services = &services};
     struct mgb_script *script;
-    char text[512];
+    char text[1024];
     snprintf(text, sizeof text, "mgb.session{ model = mgb.model(%s), gpus = %d, batch = 1 }", model,
              gpus);
     assert_ok(mgb_script_make(&script, &settings));
