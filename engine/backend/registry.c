@@ -112,7 +112,7 @@ static enum mgb_status entry_find(mgb_cuda_entry **out, void *library, const cha
 static enum mgb_status cuda_load(const struct mgb_backend **out)
 {
     char path[PATH_BYTES];
-    mgb_cuda_entry *entry;
+    mgb_cuda_entry *entry = NULL;
     MGB_TRY(plugin_get(path));
     MGB_TRY(mgb_library_check(path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
