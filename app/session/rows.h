@@ -36,8 +36,8 @@ struct session_description {
     struct mgb_record_run run_row;
     struct mgb_record_device devices[64];
     char names[64][MGB_DEVICE_NAME_MAX];
-    struct mgb_record_link links[64];
-    char link_names[64][2][MGB_DEVICE_NAME_MAX];
+    struct mgb_record_link links[17 * 16]; /* every way between /cpu:0 and 16 GPUs */
+    char link_names[17 * 16][2][MGB_DEVICE_NAME_MAX];
 };
 /* `topology` may be NULL (nothing was opened). */
 void mgb_session_describe(struct session_description *out, const struct mgb_hub *hub,

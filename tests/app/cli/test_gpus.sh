@@ -83,6 +83,11 @@ between() { # more options of a run over both GPUs
 told() { # words: how often the newest run was remarked on with them
     ask "select count(*) from note where run_id = (select max(id) from run) and text like '%$1% [peer]'"
 }
+command_line='every way between eight'
+FAKE_CUDA_DEVICES=8 start run mlp --quiet --gpus 8 --batch 1 --steps 2 --strategy gradients --weights-at spread --sum-at spread \
+    --option layers=9 --option hidden=16 --db eight.db
+finished
+same 'stored' 56 "$(ask "select count(*) from link where peer_verdict = 'good'" eight.db)"
 digest() {
     ask 'select digest from segment order by id desc'
 }
