@@ -214,7 +214,9 @@ const struct mgb_command mgb_command_script = {
     .help = "SCRIPT is a file if it ends in .lua or has a slash, else Lua text. Options that "
             "mgbench does not know\n"
             "belong to the script; mgbench -e SCRIPT --help shows those it declares. Words after "
-            "-- are its `arg`.\n"
+            "-- are its `arg`\n"
+            "and mean what the script makes of them, flags that it declares excepted: these go "
+            "before --.\n"
             "placement.lua, scaling.lua, batch.lua and the other shipped experiments are found "
             "from any folder.\n",
     .examples = examples,
