@@ -23,7 +23,7 @@ struct mgb_cuda_second {
 #ifdef MGB_WITH_CUDNN
 #define MGB_CUDA_SECOND(name) &(name)
 
-extern const struct mgb_cuda_second mgb_cuda_dnn_conv2d;
+extern const struct mgb_cuda_second mgb_cuda_dnn_conv2d, mgb_cuda_dnn_batch_norm;
 
 /* Reads MGBENCH_CUDNN and finds the library; MGB_INVALID for another word. */
 enum mgb_status mgb_cuda_dnn_open(struct mgb_cuda *cuda);

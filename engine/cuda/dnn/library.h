@@ -38,7 +38,8 @@
     X(cudnnGetConvolutionBackwardFilterWorkspaceSize)                                              \
     X(cudnnConvolutionForward)                                                                     \
     X(cudnnConvolutionBackwardData)                                                                \
-    X(cudnnConvolutionBackwardFilter)
+    X(cudnnConvolutionBackwardFilter)                                                              \
+    X(cudnnBatchNormalizationForwardInference)
 
 struct mgb_cudnn {
 #define X(name) __typeof__(name) *name;

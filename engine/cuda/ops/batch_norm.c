@@ -2,6 +2,7 @@
  * of CPU devices (host/ops/batch_norm.c, batch_norm_grad.c); the mask of relu is computed again from x. */
 #include "engine/cuda/ops/batch_norm.h"
 
+#include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/ops/channels_host.h"
 #include "engine/cuda/queue.h"
 
@@ -179,7 +180,8 @@ static enum mgb_status moving_start(struct mgb_queue *queue, const struct mgb_ke
 }
 
 const struct mgb_cuda_op mgb_cuda_batch_stats = {.facts = stats_facts, .start = stats_start};
-const struct mgb_cuda_op mgb_cuda_batch_norm = {.facts = norm_facts, .start = norm_start};
+const struct mgb_cuda_op mgb_cuda_batch_norm = {
+    .facts = norm_facts, .start = norm_start, .second = MGB_CUDA_SECOND(mgb_cuda_dnn_batch_norm)};
 const struct mgb_cuda_op mgb_cuda_batch_norm_sums = {.facts = sums_facts, .start = sums_start};
 const struct mgb_cuda_op mgb_cuda_batch_norm_grad = {.facts = grad_facts, .start = grad_start};
 const struct mgb_cuda_op mgb_cuda_batch_moving = {.start = moving_start};

@@ -1,4 +1,4 @@
-/* cuDNN as the second implementation of convolution, on a fake one: the reference's numbers, the same bits wherever the work
+/* cuDNN as the second implementation of convolution and batch norm, on a fake one: the reference's numbers, the same bits wherever the work
  * is, what is faster, chosen once, and runs without the library or with one that fails. */
 #include "tests/engine/cuda/machine.h"
 #include "tests/engine/cuda/models.h"
@@ -15,14 +15,16 @@
 
 #define STEPS 2
 
-static const char *const directions[] = {"cudnnConvolutionForward", "cudnnConvolutionBackwardData",
-                                         "cudnnConvolutionBackwardFilter"};
+#define SERVED 4
+static const char *const served[SERVED] = {
+    "cudnnConvolutionForward", "cudnnConvolutionBackwardData", "cudnnConvolutionBackwardFilter",
+    "cudnnBatchNormalizationForwardInference"};
 
 static long dnn_calls(void)
 {
     long calls = 0;
-    for (int i = 0; i < 3; i++)
-        calls += fake_cuda_calls(directions[i]);
+    for (int i = 0; i < SERVED; i++)
+        calls += fake_cuda_calls(served[i]);
     return calls;
 }
 
@@ -36,12 +38,7 @@ static void dnn_set(const char *mode, const char *blas_slow_us, const char *dnn_
     unsetenv(MGB_CUDNN_VARIABLE);
 }
 
-static bool is_convolution(const struct conformance_model *model)
-{
-    return strncmp(model->name, "conv", 4) == 0;
-}
-
-static void convolutions_match_the_reference(void **state)
+static void operators_match_the_reference(void **state)
 {
     (void)state;
     const struct rig_play play = {.device = 1, .threads = 1};
@@ -50,14 +47,28 @@ static void convolutions_match_the_reference(void **state)
     machine_set("1", NULL);
     struct rig rig = rig_open(machine_cuda(), 0);
     for (int i = 0; i < conformance_model_count; i++)
-        if (is_convolution(&conformance_models[i]))
+        if (strstr(conformance_models[i].name, "conv") ||
+            strstr(conformance_models[i].name, "norm"))
             assert_true(conformance_model_check(&rig, &play, &conformance_models[i]));
     for (machine_drawn = 0; machine_drawn < draw_count(20, 400); machine_drawn++)
         assert_true(conformance_model_check(&rig, &play, &drawn));
-    for (int i = 0; i < 3; i++)
-        assert_true(fake_cuda_calls(directions[i]) > 20);
+    for (int i = 0; i < SERVED; i++)
+        if (fake_cuda_calls(served[i]) < (i < 3 ? 20 : 2))
+            fail_msg("%s: %ld calls", served[i], fake_cuda_calls(served[i]));
     rig_close(&rig);
     machine_check_empty();
+}
+
+/* A convolution alone. With a stride of 2 its padding is a row and a column at the end. */
+static struct mgb_graph *conv_make(int stride)
+{
+    struct mgb_graph *graph = model_make("conv");
+    struct mgb_window window = model_window(3, stride, MGB_SAME);
+    int x = model_input(graph, "image", SHAPE(3, 6, 6, 3)), label = model_label(graph, "label");
+    x = model_conv2d(graph, "conv", x, 4, &window, MGB_RELU);
+    model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR),
+                   label);
+    return graph;
 }
 
 struct bench {
@@ -147,14 +158,14 @@ static void faster_one_is_chosen(void **state)
     struct bench bench;
     dnn_set("auto", "4000", "0");
     machine_set("2", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome won = run_once(&bench, "gpus=1 global_batch=11");
     assert_true(won.calls > 0);
     assert_string_equal(won.remark, "cuDNN serves 2 of 2 operators that it has");
     bench_end(&bench);
     dnn_set("auto", "0", "4000");
     machine_set("2", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome lost = run_once(&bench, "gpus=1 global_batch=12");
     assert_int_equal(lost.calls, 0);
     assert_string_equal(lost.remark, "cuDNN serves 0 of 2 operators that it has");
@@ -167,13 +178,13 @@ static void choice_is_the_same_on_all_equal_cards_and_in_later_runs(void **state
     struct bench bench;
     dnn_set("auto", "4000", "0");
     machine_set("2", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome first = run_once(&bench, "gpus=2 global_batch=18");
     assert_string_equal(first.remark, "cuDNN serves 4 of 4 operators that it has");
     bench_end(&bench);
     dnn_set("auto", "0", "4000"); /* another answer, were it asked again */
     machine_set("2", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome later = run_once(&bench, "gpus=2 global_batch=18 weights_at=/gpu:1");
     assert_string_equal(later.remark, first.remark);
     same_bits_check(&first, &later, "a later run");
@@ -187,23 +198,11 @@ static void what_needs_more_than_its_workspace_is_not_taken(void **state)
     dnn_set("on", "0", "0");
     setenv("FAKE_CUDNN_BYTES", "100000", 1);
     machine_set("1", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome out = run_once(&bench, "gpus=1 global_batch=13");
     assert_int_equal(out.calls, 0);
     assert_string_equal(out.remark, "cuDNN serves 0 of 2 operators that it has");
     bench_end(&bench);
-}
-
-static struct mgb_graph *uneven_make(void)
-{
-    struct mgb_graph *graph = model_make("uneven");
-    struct mgb_window window =
-        model_window(3, 2, MGB_SAME); /* a row and a column at the end only */
-    int x = model_input(graph, "image", SHAPE(3, 6, 6, 3)), label = model_label(graph, "label");
-    x = model_conv2d(graph, "conv", x, 4, &window, MGB_LINEAR);
-    model_classify(graph, model_dense(graph, "logits", model_flatten(graph, x), 3, MGB_LINEAR),
-                   label);
-    return graph;
 }
 
 static void what_cudnn_lacks_stays_where_it_is(void **state)
@@ -212,11 +211,11 @@ static void what_cudnn_lacks_stays_where_it_is(void **state)
     struct bench bench;
     dnn_set("on", "0", "0");
     machine_set("1", NULL);
-    bench_begin(&bench, uneven_make());
+    bench_begin(&bench, conv_make(2));
     struct outcome uneven = run_once(&bench, "gpus=1 global_batch=10");
     assert_string_equal(uneven.remark, "");
     bench_end(&bench);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome narrow = run_once(&bench, "gpus=1 global_batch=10 precision=bf16");
     assert_string_equal(narrow.remark, "");
     assert_int_equal(dnn_calls(), 0);
@@ -232,7 +231,7 @@ static void runs_without_the_library_and_says_so(void **state)
     dnn_set("on", "0", "0");
     setenv(MGB_CUDNN_VARIABLE, "/nowhere/libcudnn.so", 1);
     machine_set("1", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     struct outcome out = run_once(&bench, "gpus=1 global_batch=10");
     assert_string_equal(out.remark, "no cuDNN: /nowhere/libcudnn.so cannot be loaded");
     assert_int_equal(dnn_calls(), 0);
@@ -247,7 +246,7 @@ static void other_words_are_refused(void **state)
     struct mgb_run *run;
     dnn_set("maybe", "0", "0");
     machine_set("1", NULL);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     bench.training.options = "gpus=1 global_batch=10";
     assert_status(training_try_open(&run, &bench.training), MGB_INVALID);
     assert_message("MGBENCH_CUDNN is 'maybe'; it may be off, on or auto");
@@ -262,7 +261,7 @@ static enum mgb_status session_play(const char *fail, const char *batch)
     struct mgb_step_request request = {.steps = 1};
     int64_t done;
     machine_set("1", fail);
-    bench_begin(&bench, machine_image_model());
+    bench_begin(&bench, conv_make(1));
     bench.training.options = batch;
     enum mgb_status status = training_try_open(&run, &bench.training);
     if (status == MGB_OK)
@@ -304,7 +303,7 @@ static void any_failing_call_is_reported_and_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_match_the_reference),
+        cmocka_unit_test(operators_match_the_reference),
         cmocka_unit_test(places_and_replays_never_change_a_bit),
         cmocka_unit_test(faster_one_is_chosen),
         cmocka_unit_test(choice_is_the_same_on_all_equal_cards_and_in_later_runs),

@@ -36,6 +36,10 @@
     X(CUDNN_CONVOLUTION, 0)                                                                        \
     X(CUDNN_CROSS_CORRELATION, 1)
 
+#define FAKE_CUDNN_NORMS(X)                                                                        \
+    X(CUDNN_BATCHNORM_PER_ACTIVATION, 0)                                                           \
+    X(CUDNN_BATCHNORM_SPATIAL, 1)
+
 #define FAKE_CUDNN_FORWARDS(X)                                                                     \
     X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, 0)                                                 \
     X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, 1)                                         \

@@ -22,6 +22,7 @@ typedef enum { FAKE_CUDNN_MATHS(FAKE_ENUMERATOR) } cudnnMathType_t;
 typedef enum { FAKE_CUDNN_FORMATS(FAKE_ENUMERATOR) } cudnnTensorFormat_t;
 typedef enum { FAKE_CUDNN_DETERMINISMS(FAKE_ENUMERATOR) } cudnnDeterminism_t;
 typedef enum { FAKE_CUDNN_MODES(FAKE_ENUMERATOR) } cudnnConvolutionMode_t;
+typedef enum { FAKE_CUDNN_NORMS(FAKE_ENUMERATOR) } cudnnBatchNormMode_t;
 typedef enum { FAKE_CUDNN_FORWARDS(FAKE_ENUMERATOR) } cudnnConvolutionFwdAlgo_t;
 typedef enum { FAKE_CUDNN_BACKWARDS_DATA(FAKE_ENUMERATOR) } cudnnConvolutionBwdDataAlgo_t;
 typedef enum { FAKE_CUDNN_BACKWARDS_FILTER(FAKE_ENUMERATOR) } cudnnConvolutionBwdFilterAlgo_t;
@@ -114,5 +115,12 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void *a
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void *workspace, size_t bytes, const void *beta,
                                              const cudnnFilterDescriptor_t dw_of, void *dw);
+
+#define CUDNN_BN_MIN_EPSILON 0.0
+cudnnStatus_t cudnnBatchNormalizationForwardInference(
+    cudnnHandle_t handle, cudnnBatchNormMode_t mode, const void *alpha, const void *beta,
+    const cudnnTensorDescriptor_t x_of, const void *x, const cudnnTensorDescriptor_t y_of, void *y,
+    const cudnnTensorDescriptor_t line_of, const void *scale, const void *bias, const void *mean,
+    const void *variance, double epsilon);
 
 #endif
