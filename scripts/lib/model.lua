@@ -161,7 +161,19 @@ local function function_call(build, s)
   local m = setmetatable({}, builder_type)
   builds[m] = build
   building[#building + 1] = build
-  s.fn(m, options_strict(build.name, options_merged(s)))
+  local options = options_strict(build.name, options_merged(s))
+  s.fn(m, options)
+  return options
+end
+
+-- The options as the model's function left them: one like `small` sets others.
+local function options_in_effect(s, used)
+  local options = options_merged(s)
+  for name, value in pairs(options) do
+    local now = rawget(used, name)
+    if type(value) ~= "table" and type(now) == type(value) then options[name] = now end
+  end
+  return options
 end
 
 -- A model called on tensors: a layer that shares its variables over its calls.
@@ -313,9 +325,10 @@ function host.graph_build(model, towers)
   local s = state[model]
   local build = { name = model.name, model = model, graph = host.graph(model.name), made = {}, variables = {}, shares = {}, groups = {} }
   build.root = build
+  local used
   for tower = 0, (towers or 1) - 1 do
     if towers then build.graph:begin_tower(tower) end
-    function_call(build, s)
+    used = function_call(build, s)
     if towers then build.graph:end_tower() end
   end
   if build.failed then
@@ -323,5 +336,5 @@ function host.graph_build(model, towers)
               :format(model.name, build.failed))
   end
   build.graph:finish()
-  return build.graph, host.json(options_merged(s))
+  return build.graph, host.json(options_in_effect(s, used))
 end

@@ -191,6 +191,24 @@ static void a_session_asks_for_what_was_given(void **state)
         "step 3 epochs=0\n");
 }
 
+static void options_are_those_that_the_function_of_the_model_left(void **state)
+{
+    (void)state;
+    run("local model = nn.model('net', function(m, opt)\n"
+        "if opt.small then opt.units, opt.size, opt.sizes, opt.kind = 3, {}, nil, 'b' end\n"
+        "m:loss(nn.mean_squared_error(m:input('x', { 4 }), m:input('t', { 4 }))) end,\n"
+        "{ options = { units = 9, small = false, size = 7, sizes = { 1 }, kind = 'a' } })\n"
+        "mgb.session{ model = model{ small = true } }:close()\n"
+        "mgb.session{ model = model }:close()",
+        NULL,
+        "open net {\"kind\":\"b\",\"size\":7,\"sizes\":[1],\"small\":true,\"units\":3} gpus= "
+        "batch= "
+        "fresh=0 sgd lr=0.01 seed=1 warmup=3 backend=auto\n"
+        "open net {\"kind\":\"a\",\"size\":7,\"sizes\":[1],\"small\":false,\"units\":9} gpus= "
+        "batch= "
+        "fresh=0 sgd lr=0.01 seed=1 warmup=3 backend=auto\n");
+}
+
 static void defaults_are_those_of_the_contract(void **state)
 {
     (void)state;
@@ -541,6 +559,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_session_asks_for_what_was_given, notes_clear),
+        cmocka_unit_test_setup(options_are_those_that_the_function_of_the_model_left, notes_clear),
         cmocka_unit_test_setup(defaults_are_those_of_the_contract, notes_clear),
         cmocka_unit_test_setup(forgotten_sessions_are_closed_before_the_next_opens, notes_clear),
         cmocka_unit_test_setup(a_closed_session_says_so, notes_clear),
