@@ -1,5 +1,5 @@
-/* What the bench says of options and of what pressing a key would do. No measurement is without its sign: `*` stands for
- * stored measurements, bytes are the plan's. */
+/* What the bench says of options and of what pressing a key would do. No time is without its sign: `*` stands for stored
+ * measurements, `~` for what is simulated, bytes are the plan's. */
 #include "app/tui/bench.h"
 
 #include "app/tui/list.h"
@@ -84,6 +84,14 @@ static void ratio_write(char *out, size_t size, const struct mgb_pressed_row *ro
         snprintf(out, size, fabs(percent) < 9.95 ? "%+.1f%%%s*" : "%+.0f%%%s*", percent, doubt);
 }
 
+/* "~12.3ms" */
+static void predicted_write(char *out, size_t size, const struct mgb_pressed_row *row)
+{
+    char ms[24];
+    tui_number(ms, sizeof ms, row->ms);
+    snprintf(out, size, "~%sms", ms);
+}
+
 static void plan_write(char *out, size_t size, const struct mgb_pressed_row *row, size_t most)
 {
     char change[24];
@@ -123,6 +131,9 @@ char *tui_bench_effect(char *out, size_t size, const struct mgb_pressed_row *row
     case MGB_PRESSED_MEASURED:
         ratio_write(out, size, row);
         break;
+    case MGB_PRESSED_PREDICTED:
+        predicted_write(out, size, row);
+        break;
     case MGB_PRESSED_SAME:
         snprintf(out, size, "no change");
         break;
@@ -137,7 +148,7 @@ enum tui_style tui_bench_effect_style(const struct mgb_pressed_row *row)
         return TUI_DIM;
     if (row->from == MGB_PRESSED_REFUSED || row->from == MGB_PRESSED_OOM)
         return TUI_BAD;
-    if (row->from == MGB_PRESSED_MEASURED)
+    if (row->from == MGB_PRESSED_MEASURED || row->from == MGB_PRESSED_PREDICTED)
         return strcmp(row->verdict, "faster") == 0   ? TUI_GOOD
                : strcmp(row->verdict, "slower") == 0 ? TUI_BAD
                                                      : TUI_PLAIN;
@@ -169,6 +180,8 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
         snprintf(out, size, "* stored, but without figures");
     else if (row->from == MGB_PRESSED_MEASURED)
         measured_write(out, size, row);
+    else if (row->from == MGB_PRESSED_PREDICTED)
+        snprintf(out, size, "~ %.4g ms simulated, x%.3f an example", row->ms, row->ratio);
     else if (row->from == MGB_PRESSED_SAME)
         snprintf(out, size, "no change: in effect it is the same");
     else if (row->from == MGB_PRESSED_NONE)
@@ -177,7 +190,8 @@ char *tui_bench_known(char *out, size_t size, const struct mgb_pressed_row *row)
         snprintf(out, size, "%s", *row->reason ? row->reason : "n/a");
     else if (row->from != MGB_PRESSED_PLANNED)
         snprintf(out, size, "%s: %s", tui_bench_effect(text, sizeof text, row, 0), row->reason);
-    if (row->from != MGB_PRESSED_MEASURED && row->from != MGB_PRESSED_PLANNED)
+    if (row->from != MGB_PRESSED_MEASURED && row->from != MGB_PRESSED_PLANNED &&
+        row->from != MGB_PRESSED_PREDICTED)
         return out;
     if (row->traffic_change)
         known_add(out, size, "link",

@@ -6,7 +6,8 @@
 const struct tui_help_word tui_help_words[] = {
     {"SIGNS", NULL},
     {"*", "measured: from steps that were run, here or stored in the database"},
-    {"~", "predicted: no figure of this version is; sizes without a sign come from the plan"},
+    {"~", "predicted: the other plan was played by the simulator; sizes without a sign come from "
+          "the plan"},
     {"n/a", "parked: the option has no meaning under this strategy, and is kept for when it has"},
     {">", "the row in hand"},
     {"!", "a finding: a variable stored where it should not be"},

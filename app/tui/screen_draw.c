@@ -53,8 +53,10 @@ static void head_write(struct head *head, const struct tui_screen *screen,
     if (f) {
         snprintf(head->text[PART_MODEL], 200, "%s", f->model);
         snprintf(head->text[PART_DATA], 200, "data:%s", *f->data ? f->data : "random");
-        snprintf(head->text[PART_WHERE], 200, "%s%s %s", f->backend,
-                 f->simulated ? " simulated" : "", s->devices);
+        if (f->simulated)
+            snprintf(head->text[PART_WHERE], 200, "simulated %s: %s", f->machine, s->devices);
+        else
+            snprintf(head->text[PART_WHERE], 200, "%s %s", f->backend, s->devices);
     } else {
         snprintf(head->text[PART_MODEL], 200, "no model: M chooses one");
     }

@@ -238,13 +238,13 @@ void tui_bench_options(const struct tui_scene *scene, struct tui_desk *desk)
     free(choices);
 }
 
-/* Measured ones first, the fastest on top; then what the plan says, then what cannot be. */
+/* Those with times first, the fastest on top; then what the plan says, then what cannot be. */
 static int rows_compare(const void *a, const void *b)
 {
     static const int ranks[] = {
-        [MGB_PRESSED_MEASURED] = 0, [MGB_PRESSED_PLANNED] = 1, [MGB_PRESSED_NONE] = 2,
-        [MGB_PRESSED_SAME] = 3,     [MGB_PRESSED_OOM] = 4,     [MGB_PRESSED_REFUSED] = 5,
-        [MGB_PRESSED_PARKED] = 6};
+        [MGB_PRESSED_MEASURED] = 0, [MGB_PRESSED_PREDICTED] = 0, [MGB_PRESSED_PLANNED] = 1,
+        [MGB_PRESSED_NONE] = 2,     [MGB_PRESSED_SAME] = 3,      [MGB_PRESSED_OOM] = 4,
+        [MGB_PRESSED_REFUSED] = 5,  [MGB_PRESSED_PARKED] = 6};
     const struct mgb_pressed_row *x = *(const struct mgb_pressed_row *const *)a;
     const struct mgb_pressed_row *y = *(const struct mgb_pressed_row *const *)b;
     if (ranks[x->from] != ranks[y->from])

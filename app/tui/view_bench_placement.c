@@ -207,24 +207,28 @@ static bool is_stored(const struct mgb_pressed *pressed)
 }
 
 static void head_draw(struct tui_canvas *canvas, struct tui_rect area,
-                      const struct mgb_pressed *pressed)
+                      const struct mgb_snapshot *snapshot)
 {
+    const struct mgb_pressed *pressed = snapshot->pressed;
+    bool simulated = snapshot->facts && snapshot->facts->simulated;
     struct columns at = columns_make(area.columns);
     tui_rule(canvas, area, 0, "PLACEMENT", NULL);
     tui_put(canvas, area, 0, at.now - 1, TUI_PLAIN, " now ");
     bool stored = is_stored(pressed), wide = at.end - at.next >= 21;
     tui_put(canvas, area, 0, at.next - 1, TUI_PLAIN,
-            stored && wide ? " if pressed *stored "
-            : stored       ? " pressed *stored "
-            : wide         ? " if pressed *measured"
-                           : " if pressed ");
+            simulated && wide ? " if pressed ~simulated"
+            : simulated       ? " pressed ~sim "
+            : stored && wide  ? " if pressed *stored "
+            : stored          ? " pressed *stored "
+            : wide            ? " if pressed *measured"
+                              : " if pressed ");
 }
 
 void tui_bench_draw_placement(struct tui_canvas *canvas, struct tui_rect area,
                               const struct tui_scene *scene)
 {
     int y = 1, left = area.rows - 1;
-    head_draw(canvas, area, scene->snapshot->pressed);
+    head_draw(canvas, area, scene->snapshot);
     if (!scene->snapshot->facts) {
         tui_put(canvas, area, 1, 1, TUI_PLAIN, "no model yet");
         tui_put(canvas, area, 2, 1, TUI_PLAIN, "M chooses one, or :model NAME");

@@ -16,6 +16,10 @@ if options.load then
   if options.weights_only then options.load.optimizer = false end
 end
 options.save, options.partial, options.weights_only = nil, nil, nil
+if host.machine and (verb == "verify" or save or options.load) then
+  usage(("%s: a simulated run has no values; CPU devices compute the same: --backend host"):format(verb == "verify" and verb or
+        save and "--save" or "--load"))
+end
 if options.data then
   local ok, data = pcall(mgb.data.open, options.data)
   options.data = ok and data or usage(tostring(data))

@@ -6,7 +6,9 @@ if type(value) ~= "table" or getmetatable(value) ~= nil or value.grid == nil the
 
 local options = {}
 for name, option in pairs(value) do options[name] = option end
-options.repeats = options.repeats or 5
+-- Simulated repetitions are equal.
+local simulated = value.machine ~= nil or value.backend == "sim" or (value.backend == nil and host.machine ~= nil)
+options.repeats = options.repeats or simulated and 1 or 5
 local rows = mgb.sweep(options)
 
 local columns = host.sweep_keys(options.grid)
@@ -19,7 +21,7 @@ if not host.is_text or rows[1] == nil or rawget(rows[1], "planned") then return 
 -- Under the table: the answer, what its words mean, and why a cell has none.
 local answer = host.rows_rank(rows)
 if answer ~= "" then print(answer) end
-if options.repeats == 1 then print("One repetition a cell: intervals of speed-ups and verdicts need repeats = 5.") end
+if options.repeats == 1 and not simulated then print("One repetition a cell: intervals of speed-ups and verdicts need repeats = 5.") end
 print("speedup: time an example of the baseline (one GPU, same batch) / of the cell; efficiency: speedup / GPUs")
 local told, floor, source = {}, nil, nil
 for _, row in ipairs(rows) do

@@ -56,6 +56,9 @@ local function side_open(name, common, given)
   for key, value in pairs(given) do all[key] = value end
   local what = "mgb.verify: " .. name
   local s = host.prepare(what, host.options_check(what, all), all, 0)
+  if s.request.machine then
+    host.fail("mgb.verify: a simulated run has no values to compare; CPU devices train the same: backend = \"host\"")
+  end
   s.request.tag = "verify" -- two that take turns and are looked at after every step: their times are no evidence
   local ok, status, message = host.open_prepared(s)
   if not ok then host.raise(status, message) end

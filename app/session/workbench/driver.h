@@ -66,6 +66,9 @@ struct mgb_workbench {
     enum { MGB_OPEN_PREVIEW, MGB_OPEN_MAIN, MGB_OPEN_OTHER } opening;
     struct script_figures figures; /* of the newest step call of the session */
     bool stepped;                  /* the segment in force has a step */
+    struct {                       /* of simulated steps, on the engine's thread */
+        int64_t virtual_ns, real_ns;
+    } pace;
     bool trace_next, point_due;
     bool settled; /* what was taken is done: the next snapshot shows it */
     struct {      /* the segment before the one in force, while number > 0 */

@@ -103,7 +103,10 @@ static void reason_write(struct mgb_bench_answer *out, const struct mgb_judgemen
         snprintf(why, sizeof why, "the interval reaches across the noise floor");
     else
         mgb_judge_reason(why, sizeof why, j);
-    if (*j->refusal || (out->now_count > 1 && out->before_count > 1))
+    bool simulated = j->a.simulated && j->b.simulated; /* repetitions would be the same */
+    if (simulated && !*j->refusal)
+        snprintf(out->reason, sizeof out->reason, "%.220s%ssimulated", why, *why ? "; " : "");
+    else if (*j->refusal || (out->now_count > 1 && out->before_count > 1))
         snprintf(out->reason, sizeof out->reason, "%s", why);
     else if (out->now_count == 1 && out->before_count == 1)
         snprintf(out->reason, sizeof out->reason, "%.120s%sone segment each: %s", why,

@@ -1,18 +1,19 @@
 /* "If pressed": what every toggle would change, before it is touched. From stored measurements of the same model on this
- * machine where there are any, else from the plan: bytes and memory. A prediction of time comes with the simulator. */
+ * machine where there are any, else from the plan: bytes and memory. Where steps are simulated the other plan is played. */
 #ifndef APP_SESSION_WORKBENCH_PRESSED_H
 #define APP_SESSION_WORKBENCH_PRESSED_H
 
 #include "app/session/workbench/facts.h"
 
 enum mgb_pressed_from {
-    MGB_PRESSED_NONE,     /* not found out yet */
-    MGB_PRESSED_PARKED,   /* the option has no meaning under this strategy: n/a */
-    MGB_PRESSED_REFUSED,  /* cannot be: reason */
-    MGB_PRESSED_OOM,      /* would not fit: reason names device, needed and free */
-    MGB_PRESSED_PLANNED,  /* bytes and memory from the plan, no time */
-    MGB_PRESSED_MEASURED, /* `*`: ratio of stored step times */
-    MGB_PRESSED_SAME      /* nothing would change: the effective placement is the same */
+    MGB_PRESSED_NONE,      /* not found out yet */
+    MGB_PRESSED_PARKED,    /* the option has no meaning under this strategy: n/a */
+    MGB_PRESSED_REFUSED,   /* cannot be: reason */
+    MGB_PRESSED_OOM,       /* would not fit: reason names device, needed and free */
+    MGB_PRESSED_PLANNED,   /* bytes and memory from the plan, no time */
+    MGB_PRESSED_MEASURED,  /* `*`: ratio of stored step times */
+    MGB_PRESSED_PREDICTED, /* `~`: simulated, as the segment in force is */
+    MGB_PRESSED_SAME       /* nothing would change: the effective placement is the same */
 };
 
 struct mgb_pressed_row {
@@ -24,6 +25,7 @@ struct mgb_pressed_row {
     char value[96];         /* as mgb_placement_set takes the next one */
     enum mgb_pressed_from from;
     double ratio, low, high; /* time an example, next / now; NaN: not known */
+    double ms;               /* a step, predicted; NaN: not known */
     char verdict[16];        /* "faster", "same", ...; "" */
     int64_t segments;        /* stored ones that `ratio` is of */
     /* next - now: bytes over links a step, planned peak of the fullest GPU, of /cpu:0 */

@@ -66,6 +66,7 @@ static void row_add(struct mgb_presser *presser, enum mgb_option_id option, int 
         .option = option,
         .direction = direction,
         .ratio = (double)NAN,
+        .ms = (double)NAN,
         .low = (double)NAN,
         .high = (double)NAN,
     };

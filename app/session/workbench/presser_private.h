@@ -9,8 +9,8 @@
 struct presser_base {
     const struct mgb_facts *facts;
     const struct script_open_request *request;
-    const struct mgb_preview *preview; /* of the placement in force */
-    bool open;                         /* it holds memory: a change moves weights out of it */
+    struct mgb_preview *preview; /* of the placement in force */
+    bool open;                   /* it holds memory: a change moves weights out of it */
 };
 
 /* presser_row.c: fills in all but what stored segments say; `lookup` asks for that, without columns when there is nothing to

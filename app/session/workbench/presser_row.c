@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <mgb/text.h>
+#include <mgb/virtual.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,29 @@ static bool is_same(const struct mgb_effective *now, const struct mgb_effective 
     return mgb_effective_equal(now, &alike);
 }
 
+/* Both plans are played: what is simulated has its answer at once. False: it cannot be played, and the plan has to do. */
+static bool row_predict(struct mgb_pressed_row *row, const struct presser_base *base,
+                        struct mgb_preview *next)
+{
+    struct mgb_virtual_step step;
+    if (mgb_preview_play(base->preview, &step) != MGB_OK || step.wall_ns <= 0)
+        return false;
+    double now = (double)step.wall_ns / mgb_preview_effective(base->preview)->global_batch;
+    if (mgb_preview_play(next, &step) != MGB_OK)
+        return false;
+    row->from = MGB_PRESSED_PREDICTED;
+    row->ms = (double)step.wall_ns / 1e6;
+    row->ratio = (double)step.wall_ns / mgb_preview_effective(next)->global_batch / now;
+    row->low = row->high = row->ratio;
+    snprintf(row->verdict, sizeof row->verdict, "%s",
+             row->ratio < 1   ? "faster"
+             : row->ratio > 1 ? "slower"
+                              : "same");
+    return true;
+}
+
 static void row_judge(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
-                      const struct presser_base *base, const struct mgb_preview *next,
+                      const struct presser_base *base, struct mgb_preview *next,
                       const struct mgb_placement *asked)
 {
     option_show(row->next, sizeof row->next, row->option, asked, next);
@@ -131,7 +153,7 @@ static void row_judge(struct mgb_pressed_row *row, struct mgb_lookup *lookup,
         row->from = MGB_PRESSED_SAME;
     } else if (change_admit(base, next) != MGB_OK) {
         oom_write(row);
-    } else {
+    } else if (!base->facts->simulated || !row_predict(row, base, next)) {
         row->from = MGB_PRESSED_PLANNED;
         mgb_presser_lookup_fill(lookup, base->facts, next);
     }
@@ -158,7 +180,7 @@ void mgb_presser_row_find(struct mgb_pressed_row *row, struct mgb_lookup *lookup
     struct mgb_preview *next;
     char reason[sizeof row->reason] = "";
     lookup->column_count = 0;
-    row->ratio = row->low = row->high = (double)NAN;
+    row->ratio = row->low = row->high = row->ms = (double)NAN;
     if (!(option->strategies >> base->facts->strategy & 1)) {
         snprintf(reason, sizeof reason, "n/a under %s",
                  base->facts->options[MGB_OPTION_STRATEGY].effective);

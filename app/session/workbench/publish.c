@@ -18,18 +18,16 @@ void mgb_bench_set_state(struct mgb_workbench *bench, enum mgb_bench_state state
 /* "4 x P100"; CPU devices are called what they are. */
 static void devices_write(char *out, size_t size, const struct mgb_facts *facts)
 {
-    int count = 0, cuda = -1;
+    int count = 0, gpu = -1;
     for (int i = 0; i < facts->device_count; i++) {
         if (facts->devices[i].tower_rows <= 0)
             continue;
         count++;
-        if (facts->devices[i].class == MGB_CLASS_CUDA)
-            cuda = i;
+        if (facts->devices[i].class != MGB_CLASS_CPU)
+            gpu = i;
     }
-    if (facts->simulated)
-        snprintf(out, size, "%d simulated GPU%s", count, count == 1 ? "" : "s");
-    else if (cuda >= 0)
-        snprintf(out, size, "%d x %.50s", count, facts->devices[cuda].label);
+    if (gpu >= 0)
+        snprintf(out, size, "%d x %.50s", count, facts->devices[gpu].label);
     else
         snprintf(out, size, "%d CPU device%s", count, count == 1 ? "" : "s");
 }
@@ -192,6 +190,10 @@ static void busy_look(struct mgb_workbench *bench)
     double load;
     int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     bool host = draft->facts && strcmp(draft->facts->backend, "host") == 0;
+    if (draft->facts && draft->facts->simulated) { /* what happens here does not touch it */
+        bench->crowd.text[0] = '\0';
+        return;
+    }
     if (now - bench->crowd.at_ns < SECOND_NS)
         return;
     bench->crowd.at_ns = now;

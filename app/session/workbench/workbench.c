@@ -34,11 +34,29 @@ static void hub_warn(void *context, const char *line)
     mgb_bench_say(context, MGB_LINE_WARNING, "%s", line);
 }
 
+/* Simulated steps take as long as they would, so that what is watched is the machine and not the simulator; long ones less. */
+static void pace_keep(struct mgb_workbench *bench, const struct mgb_step_result *result)
+{
+    const int64_t most_ns = 100000000, grain_ns = 2000000;
+    int64_t now = session_clock_ns(), virtual_ns = result->start_ns + result->wall_ns;
+    int64_t ahead = virtual_ns - bench->pace.virtual_ns - (now - bench->pace.real_ns);
+    bool lost = ahead < -most_ns || virtual_ns < bench->pace.virtual_ns; /* paused meanwhile */
+    if (!lost && ahead < grain_ns)
+        return;
+    ahead = lost ? 0 : ahead < most_ns ? ahead : most_ns;
+    nanosleep(&(struct timespec){.tv_nsec = (long)ahead}, NULL);
+    bench->pace.virtual_ns = virtual_ns;
+    bench->pace.real_ns = now + ahead;
+}
+
 static void hub_stepped(void *context, const struct mgb_step_result *result)
 {
     struct mgb_workbench *bench = context;
-    if (atomic_load(&bench->feeding))
-        mgb_live_step(bench->live, result);
+    if (!atomic_load(&bench->feeding))
+        return;
+    mgb_live_step(bench->live, result);
+    if (bench->request.machine)
+        pace_keep(bench, result);
 }
 
 static void hub_die(void *context, const char *message)
