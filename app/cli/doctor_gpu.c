@@ -96,6 +96,24 @@ static void clocks_say(const struct mgb_symptom_sink *sink)
                         "persistence and clocks are not known: nvidia-smi does not answer");
 }
 
+/* Runs record clocks, power, heat and what throttles beside the steps; without a word where they cannot. */
+static void sensors_say(const struct mgb_symptom_sink *sink, const struct mgb_topology *topology)
+{
+    for (int i = 0; i < topology->device_count; i++) {
+        struct mgb_sensed sensed;
+        char name[MGB_DEVICE_NAME_MAX];
+        if (topology->devices[i].class != MGB_CLASS_CUDA ||
+            mgb_backend_sense(&sensed, "cuda", &topology->devices[i]) == MGB_OK)
+            continue;
+        mgb_symptom_say(sink, MGB_SYMPTOM_WARN, "gpu sensors",
+                        "runs go on without clocks, power, temperature and throttling; NVML comes "
+                        "with the driver, and MGBENCH_NVML names another",
+                        "%s: %s", mgb_device_format(name, topology->devices[i].name),
+                        mgb_message_get());
+        return;
+    }
+}
+
 static void devices_say(const struct mgb_symptom_sink *sink, const struct mgb_topology *topology)
 {
     char size[32], name[MGB_DEVICE_NAME_MAX], versions[256];
@@ -107,6 +125,7 @@ static void devices_say(const struct mgb_symptom_sink *sink, const struct mgb_to
                             mgb_format_bytes(size, sizeof size, device->memory_bytes), device->uuid,
                             device->pci);
     }
+    sensors_say(sink, topology);
     if (mgb_backend_versions(versions, sizeof versions, "cuda") == MGB_OK && versions[0])
         mgb_symptom_say(sink, MGB_SYMPTOM_OK, "gpu libraries", NULL, "%s", versions);
 }

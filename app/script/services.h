@@ -40,6 +40,8 @@ struct script_services {
     /* The engine's run, for what only reads: plan, check, digest, memory, effective placement. Borrowed; valid between
      * calls, because the session's thread is idle then. */
     struct mgb_run *(*engine)(struct script_session *session);
+    /* The newest reading of a device's sensors, by its index in the run's topology; false: there was none. May be NULL. */
+    bool (*sensed)(struct script_session *session, int device, struct mgb_sensed *out);
     enum mgb_status (*evaluate)(struct script_session *session, struct mgb_evaluation *out,
                                 const struct mgb_source *source);
     /* Between steps, noted in the record; may be NULL. A finished run can still be saved. Loading begins a new segment unless

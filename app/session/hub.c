@@ -1,6 +1,7 @@
 /* See hub.h. */
 #include "app/session/checkpoint.h"
 #include "app/session/private.h"
+#include "app/session/sensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .trace = mgb_session_ask_trace,
         .set = mgb_session_set,
         .engine = mgb_session_engine,
+        .sensed = mgb_session_sensed,
         .evaluate = mgb_session_evaluate,
         .save = mgb_session_save,
         .load = mgb_session_load,

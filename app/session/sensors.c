@@ -198,3 +198,19 @@ void mgb_session_sensors_push(struct script_session *session, bool first)
             sensor_push(session, &sensors->list[i]);
     pthread_mutex_unlock(&sensors->lock);
 }
+
+bool mgb_session_sensed(struct script_session *session, int device, struct mgb_sensed *out)
+{
+    struct session_sensors *sensors = session->sensors;
+    bool found = false;
+    if (!sensors)
+        return false;
+    pthread_mutex_lock(&sensors->lock);
+    for (int i = 0; i < sensors->count && !found; i++) {
+        found = sensors->list[i].index == device && sensors->list[i].at_ns > 0;
+        if (found)
+            *out = sensors->list[i].sensed;
+    }
+    pthread_mutex_unlock(&sensors->lock);
+    return found;
+}

@@ -13,5 +13,7 @@ struct session_sensors *mgb_session_sensors_start(const struct script_session *s
 void mgb_session_sensors_stop(struct session_sensors *sensors);
 /* The readings since the last call, into the ring. With `first`, waits a moment for a device's very first one. */
 void mgb_session_sensors_push(struct script_session *session, bool first);
+/* As services.h has it. */
+bool mgb_session_sensed(struct script_session *session, int device, struct mgb_sensed *out);
 
 #endif

@@ -182,8 +182,27 @@ void tui_devices_draw_link(struct tui_canvas *canvas, struct tui_rect row,
     }
 }
 
+/* What its sensors say, or why there is nothing to tell. */
+static void sensors_draw(struct tui_canvas *canvas, struct tui_rect area,
+                         const struct mgb_facts_device *device, const struct tui_scene *scene)
+{
+    const struct mgb_bench_segment *now = &scene->snapshot->now;
+    const char *sensed = "";
+    for (int i = 0; i < now->memory_count; i++)
+        if (strcmp(now->memory[i].device, device->name) == 0)
+            sensed = now->memory[i].sensed;
+    if (*sensed)
+        tui_print(canvas, area, area.rows - 1, 1, TUI_PLAIN, "sensors: %s", sensed);
+    else if (device->class == MGB_CLASS_CUDA && !scene->snapshot->facts->simulated)
+        tui_put(canvas, area, area.rows - 1, 1, TUI_DIM,
+                "sensors: nothing read yet; mgbench doctor tells if they are missing");
+    else
+        tui_put(canvas, area, area.rows - 1, 1, TUI_DIM,
+                "clocks, throttle: not read on this backend");
+}
+
 static void device_detail(struct tui_canvas *canvas, struct tui_rect area,
-                          const struct mgb_facts_device *device)
+                          const struct mgb_facts_device *device, const struct tui_scene *scene)
 {
     char bytes[32];
     int y = 1, x = 1;
@@ -208,7 +227,7 @@ static void device_detail(struct tui_canvas *canvas, struct tui_rect area,
     }
     if (x == 1)
         tui_put(canvas, area, y, x, TUI_DIM, "nothing is planned on it");
-    tui_put(canvas, area, area.rows - 1, 1, TUI_DIM, "clocks, throttle: not read on this backend");
+    sensors_draw(canvas, area, device, scene);
 }
 
 static void link_detail(struct tui_canvas *canvas, struct tui_rect area,
@@ -258,5 +277,5 @@ void tui_devices_detail(struct tui_canvas *canvas, struct tui_rect area,
     if (line->kind == DEVICES_LINK)
         link_detail(canvas, area, &facts->links[line->index], scene);
     else
-        device_detail(canvas, area, &facts->devices[line->index]);
+        device_detail(canvas, area, &facts->devices[line->index], scene);
 }

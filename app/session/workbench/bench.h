@@ -12,6 +12,7 @@ struct mgb_bench_memory { /* bytes */
     char device[MGB_DEVICE_NAME_MAX];
     int64_t planned, held, peak; /* peak: measured; -1: no step yet */
     int64_t capacity;            /* 0: not limited */
+    char sensed[160]; /* "1410 MHz, 250 W, 61 C, 97 % in use, held back by power"; "": not read */
 };
 
 struct mgb_bench_segment {
@@ -109,5 +110,8 @@ struct mgb_bench_sweep {
         bool resumed, best;
     } * rows; /* owned */
 };
+
+/* sensed.c: a reading in words; what a device does not tell is left out. */
+void mgb_bench_sensed_write(char *out, size_t size, const struct mgb_sensed *sensed);
 
 #endif

@@ -138,6 +138,17 @@ static void memory_row(struct mgb_workbench *bench, const char *device,
         }
 }
 
+static void sensed_row(struct mgb_workbench *bench, const char *device, int index)
+{
+    struct mgb_bench_segment *now = &bench->draft->now;
+    struct mgb_sensed sensed;
+    if (!bench->inner.sensed || !bench->inner.sensed(bench->session, index, &sensed))
+        return;
+    for (int i = 0; i < now->memory_count; i++)
+        if (strcmp(now->memory[i].device, device) == 0)
+            mgb_bench_sensed_write(now->memory[i].sensed, sizeof now->memory[i].sensed, &sensed);
+}
+
 void mgb_bench_measure(struct mgb_workbench *bench, bool at_once)
 {
     struct mgb_memory_use uses[MGB_BENCH_DEVICES];
@@ -153,6 +164,7 @@ void mgb_bench_measure(struct mgb_workbench *bench, bool at_once)
         char name[MGB_DEVICE_NAME_MAX];
         mgb_device_format(name, mgb_run_topology(run)->devices[uses[i].device].name);
         memory_row(bench, name, &uses[i]);
+        sensed_row(bench, name, uses[i].device);
     }
 }
 

@@ -101,7 +101,9 @@ same 'throttled, not empty' 5 "$(ask "select count(*) from step s join segment g
     and g.run_id = (select max(id) from run)")"
 same 'unlike ones' 1 "$(ask "select count(*) from note where run_id = (select max(id) from run)
     and text like '%are not alike, clock differs by 33 %the slower one holds the others up [unlike]'")"
+same 'the doctor finds them' 0 "$("$MGBENCH" doctor 2>&1 | grep -c 'gpu sensors')"
 export MGBENCH_NVML="$work/none.so"
+same 'or says why not' 1 "$("$MGBENCH" doctor 2>&1 | grep -c "gpu sensors .*/gpu:0: no sensors: $work/none.so cannot be loaded")"
 start run mlp --quiet --gpus 2 --batch 4 --steps 2
 finished
 same 'without the library' '0 0' "$code $(ask "select count(*) from sample where device like '/gpu%' and run_id =

@@ -153,7 +153,13 @@ static void detail_tells_identity_and_categories(void **state)
     line_has(&bench, 30, "pci", "0000:07:00.0");
     line_has(&bench, 30, "uuid", bench.fixture->devices[1].uuid);
     line_has(&bench, 30, "r replicas", "a activ 2.5 GiB");
+    line_has(&bench, 30, "sensors: nothing read yet", "mgbench doctor tells");
+    snprintf(bench.fixture->snapshot.now.memory[1].sensed,
+             sizeof bench.fixture->snapshot.now.memory[1].sensed, "1410 MHz, held back by power");
+    line_has(&bench, 30, "sensors: 1410 MHz", "held back by power");
+    tui_view_devices.act(bench.state, TUI_ACT_UP, &bench.scene, &bench.desk.desk);
     line_has(&bench, 30, "clocks", "not read on this backend");
+    tui_view_devices.act(bench.state, TUI_ACT_DOWN, &bench.scene, &bench.desk.desk);
     assert_true(tui_view_devices.act(bench.state, TUI_ACT_OPEN, &bench.scene, &bench.desk.desk));
     assert_int_equal(bench.desk.shown, 1);
     assert_non_null(strstr(bench.desk.shown_text, bench.fixture->devices[1].uuid));
