@@ -1,6 +1,9 @@
 /* cuDNN as a second implementation of operators, chosen for each by measurement when it is prepared. Built in with
  * MGB_WITH_CUDNN; without it these are stubs, and no operator has a second implementation.
  *
+ * Recurrent layers have none: cuDNN keeps what their gradients need in a reserve of its own format, while here gates and states
+ * are outputs of the operator, and its release notes ("Limitations") call them not deterministic as cuBLAS buffers are set.
+ *
  * MGBENCH_CUDNN: off, on (wherever cuDNN serves, unmeasured) or auto, the default. */
 #ifndef MGB_CUDA_DNN_DNN_H
 #define MGB_CUDA_DNN_DNN_H

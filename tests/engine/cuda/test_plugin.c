@@ -1,6 +1,8 @@
 /* The plugin that nvcc made, loaded as the program loads it: on a machine without a GPU it says why, with one it lists it. */
 #include "engine/backend/backend.h"
 #include "tests/support/check.h"
+#include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 static void plugin_is_found_and_complete(void **state)
@@ -54,12 +56,32 @@ static void auto_falls_to_cpu_devices_with_the_reason(void **state)
     mgb_topology_done(&topology);
 }
 
+/* Built with cuDNN it has the version of the library where that can be loaded, with all that is called of it; else nothing. */
+static void cudnn_is_loaded_where_the_plugin_is_built_with_it(void **state)
+{
+    (void)state;
+    char versions[512], wanted[64] = "";
+    const struct mgb_backend *cuda = mgb_backend_find("cuda");
+    assert_non_null(cuda);
+#ifdef BUILT_WITH_CUDNN
+    void *library = dlopen("libcudnn.so." BUILT_WITH_CUDNN, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        snprintf(wanted, sizeof wanted, "\"cuDNN\":\"%s.", BUILT_WITH_CUDNN);
+#endif
+    cuda->versions(versions, sizeof versions);
+    if (wanted[0])
+        assert_non_null(strstr(versions, wanted));
+    else
+        assert_null(strstr(versions, "cuDNN"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plugin_is_found_and_complete),
         cmocka_unit_test(plugin_lists_devices_or_says_why_none),
         cmocka_unit_test(auto_falls_to_cpu_devices_with_the_reason),
+        cmocka_unit_test(cudnn_is_loaded_where_the_plugin_is_built_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
