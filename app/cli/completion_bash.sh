@@ -7,6 +7,10 @@ _PROGRAM_offer() # PREFIX PART: adds to COMPREPLY what may complete PART, by kin
         words+=" $(mgbench models --csv 2>/dev/null | sed -n '2,$s/,.*//p')"
         [[ $2 == *[./]* ]] && kind+=' files' ;;
     esac
+    case " $kind " in *' machines '*)
+        words+=" $(mgbench machines --csv 2>/dev/null | sed -n '2,$s/,.*//p')"
+        [[ $2 == *[./]* ]] && kind+=' files' ;;
+    esac
     [[ $words ]] && mapfile -t found < <(compgen -W "$words" -- "$2")
     case " $kind " in *' files '* | *' folders '*)
         local action=-f

@@ -28,6 +28,10 @@ function __PROGRAM_models
     mgbench models --csv 2>/dev/null | string replace -r ',.*' '' | tail -n +2
 end
 
+function __PROGRAM_machines
+    mgbench machines --csv 2>/dev/null | string replace -r ',.*' '' | tail -n +2
+end
+
 function __PROGRAM_runs
     string join \n last last~1 tag: baseline: sweep:
 end

@@ -6,6 +6,13 @@ _PROGRAM_models()
     _files -g '*.lua'
 }
 
+_PROGRAM_machines()
+{
+    local -a found=(${${(f)"$(_call_program machines mgbench machines --csv 2>/dev/null)"}[2,-1]%%,*})
+    _describe -t machines machine found
+    _files -g '*.lua'
+}
+
 _PROGRAM_runs()
 {
     compadd -- last 'last~1'

@@ -1,8 +1,10 @@
 /* mgbench devices: what plans can be played on, and why on that. */
 #include "app/cli/commands.h"
 #include "app/cli/devices.h"
+#include "app/cli/machine.h"
 #include <mgb/preview.h>
 #include <mgb/text.h>
+#include <string.h>
 
 static const char *kind_name(enum mgb_device_class class)
 {
@@ -60,8 +62,29 @@ static enum mgb_status devices_print(const struct mgb_topology *topology, const 
     return status;
 }
 
+static int machine_run(struct mgb_invocation *in)
+{
+    struct mgb_machine *machine;
+    char fault[2048];
+    if (in->backend && strcmp(in->backend, "auto") != 0 && strcmp(in->backend, "sim") != 0)
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "--machine: backend \"%s\" cannot play on a machine file; leave "
+                                "--backend out, or give sim",
+                                in->backend);
+    enum mgb_status status = mgb_cli_machine_read(&machine, fault, sizeof fault, in, in->machine);
+    if (status != MGB_OK)
+        return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", fault);
+    status = mgb_cli_machine_show(machine, mgb_cli_find_flag(in, "--links"), in->format);
+    mgb_machine_free(machine);
+    return status == MGB_OK
+               ? MGB_EXIT_OK
+               : mgb_cli_complain(in, mgb_cli_exit_code(status), "%s", mgb_message_get());
+}
+
 static int devices_run(struct mgb_invocation *in)
 {
+    if (in->machine)
+        return machine_run(in);
     struct mgb_topology topology;
     const char *backend;
     char remark[512];
@@ -81,7 +104,9 @@ static int devices_run(struct mgb_invocation *in)
 }
 
 static const struct mgb_example examples[] = {
-    {"mgbench devices", "which there are, and how much memory each has"}, {NULL, NULL}};
+    {"mgbench devices", "which there are, and how much memory each has"},
+    {"mgbench devices --machine dgx1-p100", "the wires of a machine for the simulator"},
+    {NULL, NULL}};
 static const struct mgb_flag flags[] = {
     {"--links", NULL, "try the ways between GPUs instead: with peer access and without", false},
     {NULL, NULL, NULL, false}};
@@ -98,7 +123,14 @@ const struct mgb_command mgb_command_devices = {
         "compares\n"
         "the bytes that arrive and times both. Runs do the same for the pairs they use: peer "
         "access that\n"
-        "damages bytes is never used, a slow one only with --peer-access=true.\n",
+        "damages bytes is never used, a slow one only with --peer-access=true.\n"
+        "\n"
+        "--machine NAME draws a machine of the simulator instead (mgbench machines lists them): "
+        "what "
+        "hangs\n"
+        "on what and how fast, figures by device, and copies between GPUs with and without peer "
+        "access;\n"
+        "with --links as a table.\n",
     .examples = examples,
     .flags = flags,
     .run = devices_run,

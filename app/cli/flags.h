@@ -7,9 +7,9 @@
 #define MGB_CLI_PLACE_FLAGS                                                                        \
     {"--db", "FILE", "results database (default: $MGBENCH_DB, or results.db in the data folder)",  \
      false},                                                                                       \
-        {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto) [later: sim]",    \
+        {"--backend", "auto|cuda|host|sim", "what plays the plan (default: auto)", false},         \
+        {"--machine", "MACHINE", "machine for the simulator: one of mgbench machines, or a file",  \
          false},                                                                                   \
-        {"--machine", "NAME", "machine file for the simulator [later]", false},                    \
         {"--lua-path", "DIR", "another folder in which require looks; may be repeated", false},    \
     {                                                                                              \
         "--no-supervisor", NULL, "one process only: for debuggers and sanitizers", false           \

@@ -5,7 +5,6 @@
 
 const struct mgb_later_command mgb_later_commands[] = {
     {"predict", "mgbench plan, which counts memory and bytes"},
-    {"machines", "mgbench devices"},
     {NULL, NULL}};
 
 const struct mgb_later_command *mgb_later_find(const struct mgb_later_command *list,

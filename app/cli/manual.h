@@ -45,8 +45,8 @@ void mgb_manual_print_template(FILE *out, const char *text, const char *program)
 
 /* What may stand in a place of the command line. */
 struct mgb_word_set {
-    bool files, folders, models, runs, text; /* text: something that cannot be listed */
-    char choices[512];                       /* with blanks between */
+    bool files, folders, models, machines, runs, text; /* text: something that cannot be listed */
+    char choices[512];                                 /* with blanks between */
 };
 /* The words at `position`, from 0, of a command's usage. */
 void mgb_words_of_usage(struct mgb_word_set *out, const char *usage, int position);

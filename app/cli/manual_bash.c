@@ -5,9 +5,9 @@
 
 static void set_print(FILE *out, const struct mgb_word_set *set, const char *more)
 {
-    fprintf(out, "kind='%s%s%s%s%s%s'", more, set->files ? " files" : "",
-            set->folders ? " folders" : "", set->models ? " models" : "", set->runs ? " runs" : "",
-            set->text ? " text" : "");
+    fprintf(out, "kind='%s%s%s%s%s%s%s'", more, set->files ? " files" : "",
+            set->folders ? " folders" : "", set->models ? " models" : "",
+            set->machines ? " machines" : "", set->runs ? " runs" : "", set->text ? " text" : "");
     if (set->choices[0])
         fprintf(out, " words='%s'", set->choices);
     fputs(" ;;\n", out);

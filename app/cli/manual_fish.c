@@ -26,6 +26,8 @@ static void set_print(FILE *out, const char *program, const struct mgb_word_set 
         fputs(" -a '(__fish_complete_directories)'", out);
     if (set->models)
         fprintf(out, " -a '(__%s_models)'", program);
+    if (set->machines)
+        fprintf(out, " -a '(__%s_machines)'", program);
     if (set->runs)
         fprintf(out, " -a '(__%s_runs)'", program);
     if (set->choices[0])
@@ -65,7 +67,8 @@ static void own_print(FILE *out, const char *program, const struct mgb_command *
     for (int i = 0; i < count; i++) {
         struct mgb_word_set set;
         mgb_words_of_usage(&set, command->usage, i);
-        if (!set.files && !set.folders && !set.models && !set.runs && !set.choices[0])
+        if (!set.files && !set.folders && !set.models && !set.machines && !set.runs &&
+            !set.choices[0])
             continue;
         start_print(out, program, name ? name : "");
         set_print(out, program, &set);

@@ -53,6 +53,8 @@ static void word_add(struct mgb_word_set *out, const char *word, size_t length)
         out->folders = true;
     else if (is_one_of(word, length, (const char *const[]){"MODEL", NULL}))
         out->models = true;
+    else if (is_one_of(word, length, (const char *const[]){"MACHINE", NULL}))
+        out->machines = true;
     else if (is_one_of(word, length, runs))
         out->runs = true;
     else

@@ -16,7 +16,8 @@ static void text_print(FILE *out, const char *text, const char *special)
 /* "value:_files": a message, and what is offered. */
 static void action_print(FILE *out, const char *program, const struct mgb_word_set *set)
 {
-    int kinds = set->files + set->folders + set->models + set->runs + (set->choices[0] != 0);
+    int kinds = set->files + set->folders + set->models + set->machines + set->runs +
+                (set->choices[0] != 0);
     if (kinds == 1 && set->choices[0] && !strchr(set->choices, ':')) {
         fprintf(out, "value:(%s)", set->choices);
         return;
@@ -30,6 +31,8 @@ static void action_print(FILE *out, const char *program, const struct mgb_word_s
         fprintf(out, "_%s_runs; ", program);
     if (set->models)
         fprintf(out, "_%s_models; ", program);
+    if (set->machines)
+        fprintf(out, "_%s_machines; ", program);
     fprintf(out, "%s%s%s", set->files ? "_files; " : "", set->folders ? "_files -/; " : "",
             kinds ? "}" : "");
 }

@@ -64,7 +64,7 @@ static enum mgb_status factors_check(const struct mgb_machine *machine, const ch
 static void cpu_complete(struct mgb_machine_device *d, const struct mgb_machine_host *host)
 {
     if (d->tflops[0] == 0)
-        d->tflops[0] = 0.05 * (host->cores > 0 ? host->cores : 1);
+        d->tflops[0] = (host->cores > 0 ? host->cores : 1) / 20.0;
     if (d->memory_gbps == 0)
         d->memory_gbps = host->memory_gbps > 0 ? host->memory_gbps : 20;
 }

@@ -10,7 +10,7 @@ local unit_kinds = { name = "text", source = "any", memory_gib = "amount", memor
 local gpu_kinds = { count = "positive", multiprocessors = "count", copies_in = "positive", copies_out = "positive",
   one_engine = "boolean", board_size = "positive", board_speed = "rate" }
 local host_kinds = { cores = "positive", core_total = "amount", reduce_gbps = "amount", pageable_gbps = "amount",
-  submit_us = "amount", step_us = "amount", inputs_ready = "boolean", copy_waits = { "none", "sender", "both" } }
+  submit_us = "amount", step_us = "amount", inputs_ready = "boolean", sums_apart = "boolean", copy_waits = { "none", "sender", "both" } }
 for key, kind in pairs(unit_kinds) do gpu_kinds[key], host_kinds[key] = kind, kind end
 local collective_kinds = { source = "any", start_us = "amount", hop_us = "amount", network_hop_us = "amount",
   ring_share = "rate", tree_share = "rate", switch_gbps = "amount",
@@ -40,7 +40,7 @@ end
 -- Sources at `path`: a text for all below it, or a table of texts and tables by field.
 local function sources_read(s, path, given)
   if given == nil then return end
-  local where = (path == "" and "" or path .. ".") .. "source"
+  local where = path == "" and "source" or "source of " .. path
   if type(given) == "string" then
     if not given:find("%S") or given:find("\0", 1, true) or not utf8.len(given) then
       fail(s, "%s: a text expected, got %s", where, host.describe(given))

@@ -19,6 +19,8 @@ end
 local p100_gemm = gemm_curve{ 0.19, 0.47, 0.65, 0.745, 0.90 } -- 1.8, 4.5, 6.2, 7.1 and 8.6 of 9.53 TFLOPS
 local v100_gemm = gemm_curve{ 0.166, 0.306, 0.452, 0.573, 0.815 } -- 2.6, 4.8, 7.1, 9.0 and 12.8 of 15.7 TFLOPS
 
+local kepler_gemm = gemm_curve{ 0.16, 0.39, 0.54, 0.62, 0.75 } -- P100's by 0.75 / 0.90
+
 local p100_gemm_source = "DeepBench, P100 PCIe, f32 GEMM 1760 x N x 1760: 1.8, 4.5, 6.2, 7.1, 8.6 TFLOPS at N = 16, 32, 64, 128, 7000"
 local v100_gemm_source = "DeepBench, V100 in DGX-1, f32 GEMM 1760 x N x 1760: 2.6, 4.8, 7.1, 9.0, 12.8 TFLOPS at N = 16, 32, 64, 128, 7000"
 local memory_prior = "; smaller tasks: calculon's shape for the A100"
@@ -66,14 +68,15 @@ local guess_gemm = "guess: shares as of the V100 in f32 (" .. v100_gemm_source .
 cards.k80 = card{ -- one of the two GPUs of a board
   name = "K80 (half a board)", memory_gib = 12, f32_tflops = 4.37, memory_gbps = 240, launch_us = 5.7, multiprocessors = 13,
   board_size = 2,
-  efficiency = efficiency(p100_gemm, memory_curve(0.61), p100_winograd),
+  efficiency = efficiency(kepler_gemm, memory_curve(0.61)),
   source = {
     memory_gib = "NVIDIA board specification BD-07317: 24 GB a board", memory_gbps = "NVIDIA BD-07317: 480 GB/s a board",
     f32_tflops = "8.74 TFLOPS a board at the boost clock of 875 MHz (2.8 a GPU at base): AnandTech on its launch; auto boost is on",
     launch_us = "asynchronous launch of an empty kernel: ReFrame, CSCS kernel_latency reference",
     multiprocessors = "GK210, 13 a GPU: from memory", board_size = "two GPUs a board: NVIDIA BD-07317",
-    efficiency = efficiency_source("guess: shares as of the P100 (" .. p100_gemm_source .. ")",
-                                   "guess: shares as of the P100", p100_winograd, "guess: as of the P100") },
+    efficiency = efficiency_source("from memory: large products reach about 0.75 on Kepler; smaller ones as the P100's stand to its " ..
+                                   "large ones (" .. p100_gemm_source .. "); no Winograd: cuDNN had it from Maxwell on, from memory",
+                                   "guess: shares as of the P100") },
 }
 
 local p100 = {

@@ -81,15 +81,16 @@ static void a_second_program_is_completed(void **state)
     free(text);
 }
 
-/* "files folders models runs text: choices" */
+/* "files folders models machines runs text: choices" */
 static void takes(const char *usage, int position, const char *wanted)
 {
     struct mgb_word_set set;
     char text[700];
     mgb_words_of_usage(&set, usage, position);
-    snprintf(text, sizeof text, "%s%s%s%s%s%s", set.files ? "files " : "",
-             set.folders ? "folders " : "", set.models ? "models " : "", set.runs ? "runs " : "",
-             set.text ? "text " : "", set.choices);
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s", set.files ? "files " : "",
+             set.folders ? "folders " : "", set.models ? "models " : "",
+             set.machines ? "machines " : "", set.runs ? "runs " : "", set.text ? "text " : "",
+             set.choices);
     assert_string_equal(text, wanted);
 }
 
@@ -98,6 +99,7 @@ static void places_are_read_from_a_usage_line(void **state)
     (void)state;
     bool repeats;
     takes("MODEL [options] --against [placement options]", 0, "models ");
+    takes("[MACHINE]", 0, "machines ");
     takes("MODEL [options] --against [placement options]", 1, "");
     takes("set NAME RUN | list | rm NAME", 0, "set list rm");
     takes("set NAME RUN | list | rm NAME", 1, "text ");
