@@ -255,6 +255,7 @@ static void host_read(lua_State *L, int index, struct mgb_machine *machine)
         .pageable_gbps = number_field(L, at, "pageable_gbps"),
         .submit_us = number_field(L, at, "submit_us"),
         .step_us = number_field(L, at, "step_us"),
+        .sums_apart = mgb_script_boolean_field(L, at, "sums_apart"),
         .inputs_ready = mgb_script_boolean_field(L, at, "inputs_ready"),
         .copy_waits = (enum mgb_copy_wait)int_field(L, at, "copy_waits"),
     };

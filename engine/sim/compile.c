@@ -38,14 +38,21 @@ static int queue_number(struct numbering *n, int device, int from)
     return n->table[at] - 1;
 }
 
-static void tasks_number(struct numbering *n)
+static bool is_apart(const struct mgb_sim *sim, const struct mgb_task *task, int device)
+{
+    return sim->machine->host.sums_apart && task->kind == MGB_TASK_REDUCE &&
+           device != MGB_HOST_DEVICE;
+}
+
+static void tasks_number(struct numbering *n, const struct mgb_sim *sim)
 {
     struct mgb_sim_program *program = n->program;
     for (int i = 0; i < program->count; i++) {
         const struct mgb_flat_task *flat = &program->flat.tasks[i];
         const struct mgb_task *task = &program->plan->tasks[flat->task];
         bool copies = task->queue == MGB_QUEUE_COPY && flat->from >= 0;
-        int from = copies ? flat->from : task->queue == MGB_QUEUE_COPY ? flat->device : -1;
+        bool apart = task->queue == MGB_QUEUE_COPY || is_apart(sim, task, flat->device);
+        int from = copies ? flat->from : apart ? flat->device : -1;
         int queue = queue_number(n, flat->device, from);
         program->queues[queue].copies |= copies;
         program->tasks[i].queue = queue;
@@ -57,8 +64,9 @@ static void tasks_number(struct numbering *n)
     }
 }
 
-static enum mgb_status queues_number(struct mgb_sim_program *program, int devices)
+static enum mgb_status queues_number(struct mgb_sim_program *program, const struct mgb_sim *sim)
 {
+    int devices = sim->machine->device_count;
     size_t most = (size_t)devices * (size_t)(devices + 1), size = 16;
     if (most > (size_t)program->count + 1)
         most = (size_t)program->count + 1;
@@ -69,7 +77,7 @@ static enum mgb_status queues_number(struct mgb_sim_program *program, int device
                           mgb_alloc(most * sizeof *n.last), size};
     bool made = n.table && n.last && program->queues;
     if (made)
-        tasks_number(&n);
+        tasks_number(&n, sim);
     mgb_release(n.table);
     mgb_release(n.last);
     return made ? MGB_OK : no_memory();
@@ -91,7 +99,7 @@ static void times_add(struct mgb_sim_program *program, const struct mgb_sim *sim
                 queue->latency_ns + mgb_sim_round((double)program->bytes[i] / queue->rate);
             continue;
         }
-        if (queue->from >= 0)
+        if (program->tasks[i].meet >= 0)
             continue;
         if (flat->task != task || sim->profile[flat->device] != profile)
             ns = mgb_sim_task_ns(sim, program->plan, flat->task, flat->device);
@@ -155,7 +163,8 @@ struct waiting {
     const struct mgb_sim *sim;
     int *waits; /* NULL: counted */
     int count;
-    int *last; /* by device: the newest task of its compute queue; -1 */
+    int *last;  /* by device: the newest task of its compute queue; -1 */
+    int *apart; /* by device: the newest sum that has left it; -1 */
 };
 
 static void wait_add(struct waiting *w, int i, int on)
@@ -194,11 +203,28 @@ static void compute_wait_add(struct waiting *w, int i)
         wait_add(w, i, w->last[queue->device]);
 }
 
+/* Sums that have left the order of their compute queue: they wait for what came before them there, and what is done
+ * with them there, for all towers together, waits for them. */
+static void apart_wait_add(struct waiting *w, int i, const struct mgb_task *task)
+{
+    const struct mgb_flat_task *flat = &w->program->flat.tasks[i];
+    const struct mgb_sim_queue *queue = &w->program->queues[w->program->tasks[i].queue];
+    if (is_apart(w->sim, task, flat->device)) {
+        if (w->last[flat->device] >= 0)
+            wait_add(w, i, w->last[flat->device]);
+        w->apart[flat->device] = i;
+    } else if (queue->from < 0 && task->class == MGB_ROOT && task->kind != MGB_TASK_COMPUTE &&
+               w->apart[flat->device] >= 0) {
+        wait_add(w, i, w->apart[flat->device]);
+    }
+}
+
 static void waits_walk(struct waiting *w)
 {
     struct mgb_sim_program *program = w->program;
     w->count = 0;
     memset(w->last, -1, (size_t)w->sim->machine->device_count * sizeof *w->last);
+    memset(w->apart, -1, (size_t)w->sim->machine->device_count * sizeof *w->apart);
     for (int i = 0; i < program->count; i++) {
         const struct mgb_task *task = &program->plan->tasks[program->flat.tasks[i].task];
         const struct mgb_sim_queue *queue = &program->queues[program->tasks[i].queue];
@@ -206,6 +232,7 @@ static void waits_walk(struct waiting *w)
         for (int k = 0; k < task->wait_count; k++)
             plan_wait_add(w, i, &program->plan->waits[task->wait_begin + k]);
         compute_wait_add(w, i);
+        apart_wait_add(w, i, task);
         if (queue->from < 0)
             w->last[queue->device] = i;
     }
@@ -240,9 +267,10 @@ static void nexts_fill(struct mgb_sim_program *program)
 static enum mgb_status waits_add(struct mgb_sim_program *program, const struct mgb_sim *sim)
 {
     struct waiting w = {.program = program, .sim = sim};
-    w.last = mgb_alloc((size_t)sim->machine->device_count * sizeof *w.last);
+    w.last = mgb_alloc(2 * (size_t)sim->machine->device_count * sizeof *w.last);
     if (!w.last)
         return no_memory();
+    w.apart = w.last + sim->machine->device_count;
     waits_walk(&w);
     program->waits = array_make(program, w.count, sizeof *program->waits);
     program->nexts = array_make(program, w.count + program->count, sizeof *program->nexts);
@@ -289,7 +317,7 @@ static enum mgb_status program_fill(struct mgb_sim_program *program, const struc
 {
     MGB_TRY(mgb_plan_expand(&program->flat, program->plan));
     MGB_TRY(arrays_make(program, sim));
-    MGB_TRY(queues_number(program, sim->machine->device_count));
+    MGB_TRY(queues_number(program, sim));
     MGB_TRY(mgb_sim_queues_add(program, sim));
     times_add(program, sim);
     MGB_TRY(meets_add(program, sim));

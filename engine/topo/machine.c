@@ -100,11 +100,12 @@ uint64_t mgb_machine_digest(const struct mgb_machine *m)
     uint64_t hash = 0;
     const struct mgb_machine_host *h = &m->host;
     const struct mgb_machine_collective *c = &m->collective;
-    const double numbers[] = {h->cores,         h->core_total,   h->memory_gbps,    h->reduce_gbps,
-                              h->pageable_gbps, h->submit_us,    h->step_us,        h->copy_waits,
-                              c->start_us,      c->hop_us,       c->network_hop_us, c->ring_share,
-                              c->tree_share,    c->switch_gbps,  c->compute_share,  h->inputs_ready,
-                              m->cpu_devices,   m->device_sigma, m->step_sigma,     m->uncertainty};
+    const double numbers[] = {h->cores,         h->core_total,  h->memory_gbps,    h->reduce_gbps,
+                              h->pageable_gbps, h->submit_us,   h->step_us,        h->copy_waits,
+                              c->start_us,      c->hop_us,      c->network_hop_us, c->ring_share,
+                              c->tree_share,    c->switch_gbps, c->compute_share,  h->inputs_ready,
+                              h->sums_apart,    m->cpu_devices, m->device_sigma,   m->step_sigma,
+                              m->uncertainty};
     text_hash(&hash, m->name);
     numbers_hash(&hash, numbers, sizeof numbers / sizeof *numbers);
     for (int i = 0; i < m->device_count; i++)
