@@ -1,6 +1,7 @@
 /* mgbench runs: what was run, newest first, a line each. */
 #include "app/cli/asking.h"
 #include "app/cli/commands.h"
+#include "app/cli/runs_question.h"
 #include "app/script/terminal.h"
 #include "db/select.h"
 #include <math.h>
@@ -31,133 +32,6 @@ static const struct mgb_example examples[] = {
     {"mgbench runs --model mlp --outcome ok", "those of a model that went well"},
     {"mgbench runs --sweep placement --last all --csv", "every point of a sweep, for a program"},
     {NULL, NULL}};
-
-/* Columns of the question, and their names for programs; those without are for the list itself. */
-enum {
-    RUN,
-    SEGMENT_ID,
-    SEGMENT,
-    STARTED_MS,
-    STARTED,
-    MODEL,
-    OPTIONS,
-    BACKEND,
-    SIMULATED,
-    MACHINE,
-    STRATEGY,
-    GPUS,
-    BATCH,
-    GLOBAL_BATCH,
-    WEIGHTS_AT,
-    JOIN_AT,
-    SUM_AT,
-    STEP_MS,
-    LOW_MS,
-    HIGH_MS,
-    RATE,
-    STEPS,
-    STEADY,
-    OVERSUBSCRIBED,
-    LOG_COMPLETE,
-    THROTTLED,
-    DUPLICATES,
-    REPLICAS,
-    OUTCOME,
-    TAGS,
-    BASELINE,
-    BASELINE_RUN,
-    BASELINE_MS,
-    RATIO,
-    COLUMNS
-};
-static const char *const column_names[COLUMNS] = {"run",
-                                                  "segment_id",
-                                                  "segment",
-                                                  "started_ms",
-                                                  "started",
-                                                  "model",
-                                                  "options",
-                                                  "backend",
-                                                  "simulated",
-                                                  "machine",
-                                                  "strategy",
-                                                  "gpus",
-                                                  "batch_per_gpu",
-                                                  "global_batch",
-                                                  "weights_at",
-                                                  "join_at",
-                                                  "sum_at",
-                                                  "step_ms",
-                                                  "step_ms_low",
-                                                  "step_ms_high",
-                                                  "examples_per_s",
-                                                  "steps",
-                                                  "steady",
-                                                  "oversubscribed",
-                                                  "log_complete",
-                                                  "throttled",
-                                                  "duplicates",
-                                                  "replicas_agree",
-                                                  "outcome",
-                                                  "tags",
-                                                  "baseline",
-                                                  "baseline_run",
-                                                  "baseline_ms",
-                                                  "ratio"};
-
-/* ?1 model, ?2 tag, ?3 sweep, ?4 outcome, ?5 baseline, ?6 lines (-1: all), ?7 selftest's and verifications, too. A run that says
- * "running" may have crashed: it is looked at before its outcome decides. The lines are chosen first, so that only theirs
- * is looked up. */
-#define RUNS_SQL(segments, outcome)                                                                \
-    "WITH held AS MATERIALIZED (SELECT b.name, b.set_ms, s.run_id, m.name AS model, m.options, "   \
-    "r.machine_id,"                                                                                \
-    "        r.backend, s.global_batch, coalesce((SELECT avg(u.median_ns) FROM baseline_segment "  \
-    "        AS x JOIN segment_stat AS u ON u.segment_id = x.segment_id WHERE x.name = b.name),"   \
-    "        t.median_ns) AS median_ns FROM baseline AS b"                                         \
-    "        JOIN segment AS s ON s.id = b.segment_id JOIN run AS r ON r.id = s.run_id"            \
-    "        JOIN model AS m ON m.id = r.model_id JOIN segment_stat AS t ON t.segment_id = s.id"   \
-    "       WHERE ?5 IS NULL OR b.name = ?5),"                                                     \
-    " held_newest AS MATERIALIZED (SELECT *, max(set_ms) FROM held GROUP BY model, options, "      \
-    "backend,"                                                                                     \
-    "        machine_id),"                                                                         \
-    " line AS (SELECT r.id AS run, s.id AS segment, " outcome " AS outcome"                        \
-    "            FROM run AS r JOIN model AS m ON m.id = r.model_id " segments                     \
-    "           WHERE (?1 IS NULL OR m.name = ?1)"                                                 \
-    "             AND (?2 IS NULL OR EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name = "    \
-    "?2))"                                                                                         \
-    "             AND (?3 IS NULL OR EXISTS (SELECT 1 FROM sweep_point AS p JOIN sweep AS w"       \
-    "                  ON w.id = p.sweep_id WHERE p.run_id = r.id AND w.name = ?3))"               \
-    "             AND (?7 OR NOT EXISTS (SELECT 1 FROM tag WHERE run_id = r.id AND name IN "       \
-    "('selftest', 'verify')))"                                                                     \
-    "             AND (?4 IS NULL OR r.outcome = 'running' OR " outcome " = ?4)"                   \
-    "           ORDER BY r.started_ms DESC, r.id DESC, s.id DESC LIMIT ?6)"                        \
-    " SELECT r.id, s.id, (SELECT count(*) FROM segment WHERE run_id = r.id AND id <= s.id),"       \
-    "        r.started_ms, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_ms / 1000, 'unixepoch'),"      \
-    "        m.name, m.options, r.backend, r.simulated, c.name, s.strategy, s.gpus,"               \
-    "        s.batch_per_gpu, s.global_batch, s.weights_at, s.join_at, s.sum_at, t.median_ns / "   \
-    "1e6,"                                                                                         \
-    "        t.ci95_low_ns / 1e6, t.ci95_high_ns / 1e6, s.global_batch * 1e9 / "                   \
-    "nullif(t.median_ns, 0),"                                                                      \
-    "        t.timed_steps, t.steady, s.oversubscribed, r.log_complete,"                           \
-    "        EXISTS (SELECT 1 FROM sample WHERE segment_id = s.id AND throttle <> ''),"            \
-    "        (SELECT count(*) FROM duplicate WHERE segment_id = s.id AND variable <> twin),"       \
-    "        t.replicas_agree, l.outcome,"                                                         \
-    "        (SELECT group_concat(name, ' ') FROM tag WHERE run_id = r.id), h.name, h.run_id,"     \
-    "        h.median_ns / 1e6, 1.0 * t.median_ns / s.global_batch * h.global_batch / h.median_ns" \
-    "  FROM line AS l JOIN run AS r ON r.id = l.run JOIN model AS m ON m.id = r.model_id"          \
-    "  JOIN machine AS c ON c.id = r.machine_id LEFT JOIN segment AS s ON s.id = l.segment"        \
-    "  LEFT JOIN segment_stat AS t ON t.segment_id = l.segment"                                    \
-    "  LEFT JOIN held_newest AS h ON h.model = m.name AND h.options = m.options"                   \
-    "   AND h.backend = r.backend AND (?5 IS NOT NULL OR h.machine_id = r.machine_id)"             \
-    " ORDER BY r.started_ms DESC, r.id DESC, s.id DESC"
-
-static const char chosen_sql[] = RUNS_SQL(
-    "LEFT JOIN segment AS s ON s.id = (SELECT g.id FROM segment AS g LEFT JOIN segment_stat AS u"
-    " ON u.segment_id = g.id WHERE g.run_id = r.id ORDER BY u.timed_steps > 0 DESC, g.id DESC "
-    "LIMIT 1)",
-    "r.outcome");
-static const char all_sql[] =
-    RUNS_SQL("LEFT JOIN segment AS s ON s.run_id = r.id", "coalesce(s.outcome, r.outcome)");
 
 struct listing {
     const struct mgb_invocation *in;
@@ -195,22 +69,24 @@ static void when_write(char *out, size_t size, int64_t ms)
 
 static void outcome_write(char *out, size_t size, const struct mgb_value *v, const char *outcome)
 {
-    snprintf(out, size, "%s%s%s%s%s%s%s", outcome, is_false(&v[STEADY]) ? ", unsteady" : "",
-             is_true(&v[OVERSUBSCRIBED]) ? ", crowded" : "",
-             is_true(&v[THROTTLED]) ? ", throttled" : "",
-             is_true(&v[DUPLICATES]) ? ", duplicates" : "",
-             is_false(&v[REPLICAS]) ? ", replicas differ" : "",
-             is_false(&v[LOG_COMPLETE]) ? ", log gaps" : "");
+    snprintf(out, size, "%s%s%s%s%s%s%s", outcome,
+             is_false(&v[MGB_RUNS_STEADY]) ? ", unsteady" : "",
+             is_true(&v[MGB_RUNS_OVERSUBSCRIBED]) ? ", crowded" : "",
+             is_true(&v[MGB_RUNS_THROTTLED]) ? ", throttled" : "",
+             is_true(&v[MGB_RUNS_DUPLICATES]) ? ", duplicates" : "",
+             is_false(&v[MGB_RUNS_REPLICAS]) ? ", replicas differ" : "",
+             is_false(&v[MGB_RUNS_LOG_COMPLETE]) ? ", log gaps" : "");
 }
 
 static void baseline_note(struct listing *l, const struct mgb_value *v)
 {
     char line[96], ms[40];
-    if (v[RATIO].kind != MGB_VALUE_REAL)
+    if (v[MGB_RUNS_RATIO].kind != MGB_VALUE_REAL)
         return;
     snprintf(line, sizeof line, "%.*s (run %lld: %s ms a step)",
-             mgb_text_fit(mgb_value_text(&v[BASELINE]), 40), mgb_value_text(&v[BASELINE]),
-             (long long)v[BASELINE_RUN].integer, mgb_format_figure(ms, v[BASELINE_MS].real));
+             mgb_text_fit(mgb_value_text(&v[MGB_RUNS_BASELINE]), 40),
+             mgb_value_text(&v[MGB_RUNS_BASELINE]), (long long)v[MGB_RUNS_BASELINE_RUN].integer,
+             mgb_format_figure(ms, v[MGB_RUNS_BASELINE_MS].real));
     for (int i = 0; i < l->used_count; i++)
         if (strcmp(l->used[i], line) == 0)
             return;
@@ -221,41 +97,44 @@ static void baseline_note(struct listing *l, const struct mgb_value *v)
 static void line_add(struct listing *l, const struct mgb_value *v, const char *outcome)
 {
     char text[96];
-    snprintf(text, sizeof text, l->all_segments && v[SEGMENT_ID].integer ? "%lld.%lld" : "%lld",
-             (long long)v[RUN].integer, (long long)v[SEGMENT].integer);
+    snprintf(text, sizeof text,
+             l->all_segments && v[MGB_RUNS_SEGMENT_ID].integer ? "%lld.%lld" : "%lld",
+             (long long)v[MGB_RUNS_RUN].integer, (long long)v[MGB_RUNS_SEGMENT].integer);
     mgb_table_add_figure(l->table, text);
-    when_write(text, sizeof text, v[STARTED_MS].integer);
+    when_write(text, sizeof text, v[MGB_RUNS_STARTED_MS].integer);
     mgb_table_add_text(l->table, text);
-    snprintf(text, sizeof text, "%.*s", mgb_text_fit(mgb_value_text(&v[MODEL]), 12),
-             mgb_value_text(&v[MODEL]));
+    snprintf(text, sizeof text, "%.*s", mgb_text_fit(mgb_value_text(&v[MGB_RUNS_MODEL]), 12),
+             mgb_value_text(&v[MGB_RUNS_MODEL]));
     mgb_table_add_text(l->table, text);
-    mgb_table_add_text(l->table, mgb_value_text(&v[BACKEND]));
-    snprintf(text, sizeof text, v[GPUS].kind == MGB_VALUE_INT ? "%lldx%lld" : "-",
-             (long long)v[GPUS].integer, (long long)v[BATCH].integer);
+    mgb_table_add_text(l->table, mgb_value_text(&v[MGB_RUNS_BACKEND]));
+    snprintf(text, sizeof text, v[MGB_RUNS_GPUS].kind == MGB_VALUE_INT ? "%lldx%lld" : "-",
+             (long long)v[MGB_RUNS_GPUS].integer, (long long)v[MGB_RUNS_BATCH].integer);
     mgb_table_add_figure(l->table, text);
-    mgb_cli_place_write(text, sizeof text, mgb_value_text(&v[STRATEGY]),
-                        mgb_value_text(&v[WEIGHTS_AT]), mgb_value_text(&v[JOIN_AT]),
-                        mgb_value_text(&v[SUM_AT]));
+    mgb_cli_place_write(text, sizeof text, mgb_value_text(&v[MGB_RUNS_STRATEGY]),
+                        mgb_value_text(&v[MGB_RUNS_WEIGHTS_AT]),
+                        mgb_value_text(&v[MGB_RUNS_JOIN_AT]), mgb_value_text(&v[MGB_RUNS_SUM_AT]));
     mgb_table_add_text(l->table, text);
-    mgb_cli_value_add(l->table, &v[STEP_MS]);
-    mgb_cli_value_add(l->table, &v[RATE]);
+    mgb_cli_value_add(l->table, &v[MGB_RUNS_STEP_MS]);
+    mgb_cli_value_add(l->table, &v[MGB_RUNS_RATE]);
     if (l->with_ratio)
-        mgb_cli_value_add(l->table, &v[RATIO]);
+        mgb_cli_value_add(l->table, &v[MGB_RUNS_RATIO]);
     outcome_write(text, sizeof text, v, outcome);
     mgb_table_add_text(l->table, text);
     if (l->with_tags)
-        mgb_cli_value_add(l->table, &v[TAGS]);
+        mgb_cli_value_add(l->table, &v[MGB_RUNS_TAGS]);
     baseline_note(l, v);
 }
 
 static void row_add(struct listing *l, const struct mgb_value *v, const char *outcome)
 {
-    for (int i = 0; i < COLUMNS; i++) {
-        if (i == OUTCOME)
+    for (int i = 0; i < MGB_RUNS_COLUMNS; i++) {
+        if (i == MGB_RUNS_OUTCOME)
             mgb_table_add_text(l->table, outcome);
-        else if (i == SIMULATED || ((i == STEADY || i == OVERSUBSCRIBED || i == LOG_COMPLETE ||
-                                     i == THROTTLED || i == REPLICAS) &&
-                                    v[i].kind == MGB_VALUE_INT))
+        else if (i == MGB_RUNS_SIMULATED ||
+                 ((i == MGB_RUNS_STEADY || i == MGB_RUNS_OVERSUBSCRIBED ||
+                   i == MGB_RUNS_LOG_COMPLETE || i == MGB_RUNS_THROTTLED ||
+                   i == MGB_RUNS_REPLICAS) &&
+                  v[i].kind == MGB_VALUE_INT))
             mgb_table_add_boolean(l->table, v[i].integer != 0);
         else
             mgb_cli_value_add(l->table, &v[i]);
@@ -265,13 +144,13 @@ static void row_add(struct listing *l, const struct mgb_value *v, const char *ou
 static enum mgb_status line_take(void *context, const struct mgb_value *v, int count)
 {
     struct listing *l = context;
-    const char *outcome = mgb_value_text(&v[OUTCOME]);
+    const char *outcome = mgb_value_text(&v[MGB_RUNS_OUTCOME]);
     (void)count;
     if (l->most && l->shown == l->most)
         return MGB_OK;
     if (strcmp(outcome, "running") == 0) {
         enum mgb_outcome state;
-        MGB_TRY(mgb_db_run_state(&state, l->reader, v[RUN].integer));
+        MGB_TRY(mgb_db_run_state(&state, l->reader, v[MGB_RUNS_RUN].integer));
         outcome = mgb_outcome_name(state);
     }
     if (l->outcome && strcmp(l->outcome, outcome) != 0)
@@ -291,7 +170,7 @@ static enum mgb_status table_make(struct listing *l)
     const char *names[11];
     int count = 0;
     if (l->in->format != MGB_TABLE_TEXT)
-        return mgb_table_make(&l->table, COLUMNS, column_names);
+        return mgb_table_make(&l->table, MGB_RUNS_COLUMNS, mgb_runs_columns);
     for (int i = 0; i < 11; i++)
         if ((i != 8 || l->with_ratio) && (i != 10 || l->with_tags))
             names[count++] = all[i];
@@ -374,16 +253,16 @@ static enum mgb_status runs_ask(const struct mgb_invocation *in, struct mgb_read
     MGB_TRY(mgb_query_run(reader,
                           "SELECT EXISTS (SELECT 1 FROM baseline), EXISTS (SELECT 1 FROM tag)",
                           NULL, 0, &columns));
-    struct mgb_value values[] = {mgb_value_of_text(mgb_cli_find_flag(in, "--model")),
-                                 mgb_value_of_text(mgb_cli_find_flag(in, "--tag")),
-                                 mgb_value_of_text(mgb_cli_find_flag(in, "--sweep")),
-                                 mgb_value_of_text(l.outcome),
-                                 mgb_value_of_text(mgb_cli_find_flag(in, "--baseline")),
-                                 mgb_value_of_int(l.outcome || !l.most ? -1 : l.most),
-                                 mgb_value_of_int(checks_wanted(in))};
+    const struct mgb_value values[MGB_RUNS_VALUES] = {
+        [MGB_RUNS_OF_MODEL] = mgb_value_of_text(mgb_cli_find_flag(in, "--model")),
+        [MGB_RUNS_OF_TAG] = mgb_value_of_text(mgb_cli_find_flag(in, "--tag")),
+        [MGB_RUNS_OF_SWEEP] = mgb_value_of_text(mgb_cli_find_flag(in, "--sweep")),
+        [MGB_RUNS_OF_OUTCOME] = mgb_value_of_text(l.outcome),
+        [MGB_RUNS_OF_BASELINE] = mgb_value_of_text(mgb_cli_find_flag(in, "--baseline")),
+        [MGB_RUNS_MOST] = mgb_value_of_int(l.outcome || !l.most ? -1 : l.most),
+        [MGB_RUNS_CHECKS] = mgb_value_of_int(checks_wanted(in))};
     MGB_TRY(table_make(&l));
-    enum mgb_status status =
-        mgb_query_run(reader, l.all_segments ? all_sql : chosen_sql, values, 7, &sink);
+    enum mgb_status status = mgb_runs_query(reader, values, l.all_segments, &sink);
     if (status == MGB_OK)
         status = mgb_table_print(l.table, in->format, stdout);
     mgb_table_free(l.table);
