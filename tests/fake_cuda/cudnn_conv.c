@@ -145,10 +145,9 @@ static cudnnStatus_t bytes_get(size_t *bytes, enum fake_direction direction, int
                                const struct sides *sides)
 {
     cudnnStatus_t status = sides_check(sides);
-    if (status != CUDNN_STATUS_SUCCESS || !is_played(direction, algorithm))
-        return status != CUDNN_STATUS_SUCCESS ? status : CUDNN_STATUS_NOT_SUPPORTED;
-    *bytes = bytes_of(direction, algorithm, sides);
-    return CUDNN_STATUS_SUCCESS;
+    if (status == CUDNN_STATUS_SUCCESS)
+        *bytes = bytes_of(direction, algorithm, sides);
+    return status;
 }
 
 cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
@@ -205,6 +204,8 @@ static cudnnStatus_t conv_push(cudnnHandle_t handle, struct fake_conv *wanted, i
     const struct sides sides = {&wanted->x, &wanted->y, &wanted->w, &wanted->window};
     size_t needed = 0;
     cudnnStatus_t status = bytes_get(&needed, wanted->direction, algorithm, &sides);
+    if (status == CUDNN_STATUS_SUCCESS && !is_played(wanted->direction, algorithm))
+        status = CUDNN_STATUS_NOT_SUPPORTED;
     if (status == CUDNN_STATUS_SUCCESS && wanted->bytes < needed)
         status = CUDNN_STATUS_BAD_PARAM;
     wanted->bytes = needed;
