@@ -46,7 +46,7 @@ struct script_session {
     struct session_sensors *sensors; /* NULL: the devices have none */
     bool unlike_told;                /* of GPUs */
     int path_count,
-        paths_told[64]; /* pairs of GPUs whose way was tried and told, from << 16 | to */
+        paths_told[16 * 15]; /* pairs of GPUs whose way was tried and told, from << 16 | to */
     struct mgb_run *run;
     struct mgb_sim *sim; /* that plays the run; NULL: it is on devices */
     const struct mgb_graph *graph;

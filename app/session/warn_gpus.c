@@ -16,6 +16,12 @@ static void path_warn(struct script_session *session, const struct mgb_link *lin
     const char *from = session_device(session, link->from), *to = session_device(session, link->to);
     switch (link->verdict) {
     case MGB_PEER_UNTRIED:
+        if (!link->peer && mgb_run_effective(session->run)->peer_access == MGB_CHOICE_YES)
+            mgb_session_warn(session, "peer",
+                             "there is no peer access from %s to %s: copies go by way of the host, "
+                             "though peer_access = true",
+                             from, to);
+        return;
     case MGB_PEER_GOOD:
         return;
     case MGB_PEER_BAD:
@@ -40,6 +46,14 @@ static void path_warn(struct script_session *session, const struct mgb_link *lin
     }
 }
 
+static bool path_there(const struct mgb_topology *topology, int from, int to)
+{
+    for (int i = 0; i < topology->link_count; i++)
+        if (topology->links[i].from == from && topology->links[i].to == to)
+            return topology->links[i].peer;
+    return topology->devices[from].physical == topology->devices[to].physical;
+}
+
 static enum mgb_status path_try(void *argument)
 {
     struct path_work *work = argument;
@@ -50,7 +64,8 @@ static enum mgb_status path_try(void *argument)
 void mgb_session_warn_paths(struct script_session *session)
 {
     const struct mgb_plan *plan = mgb_run_plan(session->run);
-    const struct mgb_device *devices = mgb_run_topology(session->run)->devices;
+    const struct mgb_topology *topology = mgb_run_topology(session->run);
+    const struct mgb_device *devices = topology->devices;
     int room = (int)(sizeof session->paths_told / sizeof *session->paths_told);
     for (int i = 0; i < plan->traffic_count && session->path_count < room; i++) {
         int from = plan->traffic[i].from, to = plan->traffic[i].to, pair = from << 16 | to;
@@ -58,7 +73,8 @@ void mgb_session_warn_paths(struct script_session *session)
                     devices[to].class != MGB_CLASS_CUDA;
         for (int k = 0; k < session->path_count; k++)
             told = told || session->paths_told[k] == pair;
-        struct path_work work = {session->run, {.from = from, .to = to}};
+        struct path_work work = {session->run,
+                                 {.from = from, .to = to, .peer = path_there(topology, from, to)}};
         if (told || mgb_session_worker_call(session->worker, path_try, &work, NULL, NULL) != MGB_OK)
             continue;
         session->paths_told[session->path_count++] = pair;

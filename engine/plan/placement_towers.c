@@ -71,7 +71,9 @@ static enum mgb_status tower_place(struct mgb_resolver *resolver, bool *taken, i
         device = find_sibling(resolver, taken, device);
         if (device < 0)
             return fail_listed(resolver, MGB_MISSING,
-                               "is listed more often than it has logical devices here", id);
+                               "is listed more often than it has logical devices here; begin with "
+                               "that list and logical = true, for none are added later",
+                               id);
     }
     taken[device] = true;
     resolver->towers[tower] = device;

@@ -74,6 +74,11 @@ command_line='no peer access'
 export FAKE_CUDA_PEER=none
 start $spread --gpus 2 --trace 1-2 --db none.db
 finished
+same 'nothing was asked for' 0 "$(grep -c 'peer_access = true' "$work/err")"
+start $spread --gpus 2 --peer-access=true --db asked.db
+finished
+same 'said when asked for' 2 "$(ask "select count(*) from note where text like 'there is no peer access from /gpu:_ to /gpu:_:%'
+    and text like '%by way of the host, though peer_access = true [peer]'" asked.db)"
 same 'said' 1 "$("$MGBENCH" explain last --db none.db | grep -c '^Between GPUs .* MB a step go by way of the host: no peer access is in use')"
 same 'the matrix too' 'staged none' "$(mgbench devices --links --csv | sed -n 2p | awk -F, '{ print $3, $4 }')"
 
