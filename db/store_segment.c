@@ -114,6 +114,8 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
                                    int64_t segment, const struct mgb_record_segment_end *end)
 {
     struct mgb_statement update;
+    struct mgb_maybe_int needed = oom_bytes(end, end->oom_needed_bytes);
+    needed.known = needed.known && needed.value > 0; /* a driver that has none left does not say */
     MGB_TRY(mgb_sql_prepare(&update, &store->sql,
                             "UPDATE segment SET outcome = ?, message = ?, finished_ms = ?, "
                             "warmup_steps = coalesce(?, warmup_steps), digest = ?, oom_device = ?, "
@@ -125,7 +127,7 @@ static enum mgb_status segment_end(struct mgb_record_segment_stat *stat, struct 
     mgb_bind_maybe_int(&update, end->warmup_steps);
     mgb_bind_text(&update, end->digest);
     mgb_bind_text(&update, end->oom_device);
-    mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_needed_bytes));
+    mgb_bind_maybe_int(&update, needed);
     mgb_bind_maybe_int(&update, oom_bytes(end, end->oom_available_bytes));
     mgb_bind_text(&update, end->stop_reason);
     mgb_bind_maybe_int(&update, end->ring_waits);

@@ -65,7 +65,8 @@ static int failure_push(lua_State *L, enum mgb_status status, int64_t run)
         return 4;
     struct mgb_oom oom = mgb_oom_get();
     mgb_script_set_text(L, "device", oom.device);
-    mgb_script_set_integer(L, "needed", oom.needed);
+    if (oom.needed > 0)
+        mgb_script_set_integer(L, "needed", oom.needed);
     mgb_script_set_integer(L, "available", oom.available);
     return 4;
 }

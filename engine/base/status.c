@@ -82,15 +82,17 @@ const char *mgb_status_name(enum mgb_status status)
 enum mgb_status mgb_fail_oom(const char *device, long long needed, long long available,
                              const char *what)
 {
-    char wanted[32], left[32];
+    char wanted[48] = "", left[32], bytes[32];
+    if (needed > 0)
+        snprintf(wanted, sizeof wanted, "%s needed, ",
+                 mgb_format_bytes(bytes, sizeof bytes, needed));
     snprintf(last_oom.device, sizeof last_oom.device, "%s", device);
     last_oom.needed = needed;
     last_oom.available = available;
     return mgb_fail(MGB_OOM,
-                    "%s: out of memory on %s: %s needed, %s available; use a smaller batch, move "
+                    "%s: out of memory on %s: %s%s available; use a smaller batch, move "
                     "weights or slots elsewhere, or give the device more memory",
-                    what, last_oom.device, mgb_format_bytes(wanted, sizeof wanted, needed),
-                    mgb_format_bytes(left, sizeof left, available));
+                    what, last_oom.device, wanted, mgb_format_bytes(left, sizeof left, available));
 }
 
 struct mgb_oom mgb_oom_get(void)

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Errors after which the process can do nothing more on its GPUs (CUDA runtime API, "cudaError_t": "the process must be
  * terminated and relaunched"). */
@@ -52,9 +53,21 @@ enum mgb_status mgb_cuda_fail_memory(const struct mgb_cuda *cuda, int64_t bytes,
     return mgb_fail_oom(current_name(cuda), bytes, (int64_t)available, what);
 }
 
+#define PINNED "cudaHostAlloc"
+
+/* No GPU's memory, but what of the host's can be locked. */
+static enum mgb_status pinned_fail(const char *call)
+{
+    (void)cudaGetLastError();
+    return mgb_fail_oom("/cpu:0", 0, (int64_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE),
+                        call);
+}
+
 enum mgb_status mgb_cuda_fail(struct mgb_cuda *cuda, cudaError_t error, const char *call)
 {
     bool sticky = error_sticky(error);
+    if (error == cudaErrorMemoryAllocation && strncmp(call, PINNED, strlen(PINNED)) == 0)
+        return pinned_fail(call);
     if (error == cudaErrorMemoryAllocation)
         return mgb_cuda_fail_memory(cuda, 0, call);
     if (sticky)

@@ -37,7 +37,8 @@ const char *mgb_message_get(void);
 /* The name of a status in lower case ("oom"), for records and tests. */
 const char *mgb_status_name(enum mgb_status status);
 
-/* What an MGB_OOM was about: device name ("/gpu:1"), bytes needed and bytes available there. */
+/* What an MGB_OOM was about: device name ("/gpu:1"), bytes needed (0: not known) and bytes available
+ * there. */
 struct mgb_oom {
     char device[32];
     long long needed;

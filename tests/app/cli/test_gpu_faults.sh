@@ -83,6 +83,21 @@ unset FAKE_CUDA_MEMORY
 same 'exit code' 0 "$code"
 same 'refused, then well' 'false true true true ' "$(tr '\t\n' '  ' <"$work/out")"
 
+# what a driver lacks of memory without saying how much; what cannot be locked of the host's memory
+lacks() { # a variable of the fake, outcome and device and bytes needed, words
+    command_line="out of memory by $1"
+    export "$1"
+    start run mlp --quiet --backend cuda --gpus 2 --batch 4 --steps 2 --graph=no
+    finished
+    unset "${1%%=*}"
+    same 'exit code' 1 "$code"
+    same 'stored' "$2" "$(ask "select outcome || ' ' || oom_device || ' ' || coalesce(oom_needed_bytes, '-') from segment
+        order by id desc" | tr -d '"')"
+    same "'$3'" 1 "$(grep -c "$3" "$work/err")"
+}
+lacks FAKE_CUDA_MEMORY=1M 'oom /gpu:0 -' 'out of memory on /gpu:0: [^ ]* [KMG]iB available'
+lacks FAKE_CUDA_FAIL=cudaHostAlloc:1 'oom /cpu:0 -' 'cudaHostAlloc.*: out of memory on /cpu:0: [^ ]* [KMG]iB available'
+
 # ---- sensors: NVML counts GPUs that CUDA_VISIBLE_DEVICES hides, in another order ----
 nvml=$(find "$MGB_BUILD_DIR" -name 'libfake_nvml.so' | head -n 1)
 command_line='sensors beside a run'
