@@ -21,8 +21,9 @@ return mgb.machine{
     source = { memory_gib = "guess", memory_gbps = "guess: 0.78 of two times four channels DDR4-2400", cores = "guess",
       reduce_gbps = "guess: 5 to 10 GB/s a thread", pageable_gbps = "guess", submit_us = "as launch_us: ReFrame, CSCS" } },
   peers = {
-    on = { latency_us = wires.peer_us }, off = { latency_us = wires.staged_us },
+    on = { latency_us = wires.peer_us }, off = { 2.5, wires.staged_us },
     { "/gpu:0", "/gpu:1", on = 10 }, { "/gpu:2", "/gpu:3", on = 10 },
-    source = "peer copies on one socket at 9 to 11.5 GB/s (GTX 1080 Ti) and latencies: rossumai" },
+    source = "peer copies on one socket at 9 to 11.5 GB/s (GTX 1080 Ti) and latencies: rossumai; staged 2.54 GB/s, out to buffers on " ..
+             "the other socket: gearshifft pull request 82 (from memory of its own socket it would be 12)" },
   collective = wires.collective("pcie"),
 }

@@ -19,7 +19,7 @@ local function class_of(row) return machines.classes[row.machine] end
 
 local function errors_of(points, predict)
   local list = {}
-  for i, row in ipairs(points) do list[i] = { name = row.name, percent = 100 * (predict(row) / row.step_ms - 1) } end
+  for i, row in ipairs(points) do list[i] = { name = row.name, line = row.line, machine = row.machine, percent = 100 * (predict(row) / row.step_ms - 1) } end
   return list
 end
 

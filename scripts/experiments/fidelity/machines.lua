@@ -2,19 +2,25 @@
 -- GPU, count and kind of link are told and no more, are described here by what such machines have in common.
 local machines = {}
 
-local gpus = { -- spec sheets: TFLOPS of f32, tf32 and f16 products, GB/s, GiB
-  rtx2080ti = { "RTX 2080 Ti", 13.45, 0, 107.6, 616, 11 }, rtx8000 = { "Quadro RTX 8000", 16.3, 0, 130.5, 672, 48 },
-  rtx3080 = { "RTX 3080", 29.8, 59.5, 119, 760, 10 }, rtx3090 = { "RTX 3090", 35.6, 71, 142, 936, 24 },
-  a6000 = { "RTX A6000", 38.7, 77.4, 154.8, 768, 48 }, gtx1080ti = { "GTX 1080 Ti", 11.3, 0, 0, 484, 11 },
-  v100 = { "V100-SXM3-32GB", 15.7, 0, 125, 900, 32 },
+local cards = require "machines.parts.cards"
+
+-- Spec sheets, all from memory: TFLOPS of f32, tf32 and f16 products, GB/s, GiB, multiprocessors; and the card of a machine file
+-- whose shares of its peaks they are taken to reach.
+local gpus = {
+  rtx2080ti = { "RTX 2080 Ti", 13.45, 0, 107.6, 616, 11, 68, cards.v100_sxm2 },
+  rtx8000 = { "Quadro RTX 8000", 16.3, 0, 130.5, 672, 48, 72, cards.v100_sxm2 },
+  rtx3080 = { "RTX 3080", 29.8, 59.5, 119, 760, 10, 68, cards.a100_pcie_40gb },
+  rtx3090 = { "RTX 3090", 35.6, 71, 142, 936, 24, 82, cards.a100_pcie_40gb },
+  a6000 = { "RTX A6000", 38.7, 77.4, 154.8, 768, 48, 84, cards.a100_pcie_40gb },
+  v100 = { "V100-SXM3-32GB", 15.7, 0, 125, 900, 32, 80, cards.v100_sxm2 },
 }
 
-local function gpu(name, count, more)
+local function gpu(name, count)
   local g = gpus[name]
-  local t = { count = count, name = g[1], f32_tflops = g[2], tf32_tflops = g[3], f16_tflops = g[4], memory_gbps = g[5],
-              memory_gib = g[6], launch_us = 5 }
-  for key, value in pairs(more or {}) do t[key] = value end
-  return t
+  return g[8]{ count = count, name = g[1], f32_tflops = g[2], tf32_tflops = g[3] > 0 and g[3] or nil, f16_tflops = g[4],
+               memory_gbps = g[5], memory_gib = g[6], multiprocessors = g[7],
+               source = { f32_tflops = "specification, from memory", tf32_tflops = g[3] > 0 and "specification, from memory" or nil,
+                          f16_tflops = "specification, from memory", memory_gbps = "specification, from memory" } }
 end
 
 local nccl = { -- NCCL's own constants of Simple, a hop: shared/reference/simulation.md 2.4
@@ -48,7 +54,7 @@ local function pairs_linked(edges, gbps, links) -- "0-1:2": two links
   return links
 end
 
-local old_host = { memory_gib = 256, cores = 32, memory_gbps = 60, reduce_gbps = 20, submit_us = 5 }
+local old_host = { memory_gib = 256, cores = 32, memory_gbps = 120, reduce_gbps = 20, submit_us = 5 }
 local new_host = { memory_gib = 512, cores = 64, memory_gbps = 150, reduce_gbps = 40, submit_us = 3 }
 local source = "GPU: its specification; links: shared/numbers/hardware.md section 4, the tree taken as usual for so many GPUs"
 
@@ -59,14 +65,27 @@ local function box(name, kind, count, host, links, collective, more)
 end
 
 local none = { access = false }
+
+-- Peer copies between GPUs that share no switch: rings of PCIe 3 reach 5.8 to 6.2 GB/s (DeepBench), on one switch 11.3 (NCCL
+-- issue 44).
+local function across(count, gbps)
+  local peers = {}
+  for i = 0, count - 1, 2 do
+    local others = {}
+    for k = i + 2, count - 1 do others[#others + 1] = "/gpu:" .. k end
+    if others[1] then peers[#peers + 1] = { { "/gpu:" .. i, "/gpu:" .. i + 1 }, others, on = gbps } end
+  end
+  return peers
+end
+
 local files = { k80_gce = "gce-k80-8", k80_p2 = "p2-8xlarge", dgx1_p100 = "dgx1-p100", dgx1_v100 = "dgx1v", dgx_a100 = "dgx-a100",
                 a100_pcie = "a100-pcie-8", gtx1080ti = "gtx1080ti-2" }
 local described = {
   hgx2_v100 = box("hgx2_v100", "v100", 16, old_host, switched(16, 120, tree(16, 2, 12)), nccl.nvlink),
   a6000 = box("a6000", "a6000", 8, new_host, tree(8, 1, 26), nccl.pcie),
-  a6000_vm = box("a6000_vm", "a6000", 4, new_host, tree(4, 1, 26), nccl.pcie),
-  rtx8000 = box("rtx8000", "rtx8000", 8, old_host, tree(8, 2, 12), nccl.pcie),
-  rtx8000_bridged = box("rtx8000_bridged", "rtx8000", 8, old_host, tree(8, 2, 12), nccl.pcie),
+  a6000_vm = box("a6000_vm", "a6000", 4, new_host, tree(4, 1, 26), nccl.pcie, { peers = none }), -- machines in machines hide peers
+  rtx8000 = box("rtx8000", "rtx8000", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = across(8, 6.0) }),
+  rtx8000_bridged = box("rtx8000_bridged", "rtx8000", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = across(8, 6.0) }),
   rtx2080ti = box("rtx2080ti", "rtx2080ti", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = none }),
   rtx2080ti_bridged = box("rtx2080ti_bridged", "rtx2080ti", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = none }),
   rtx3080 = box("rtx3080", "rtx3080", 2, new_host, tree(2, 1, 12), nccl.pcie, { peers = none }),
@@ -79,7 +98,7 @@ end
 -- How the GPUs of a machine reach each other.
 machines.classes = {
   dgx1_p100 = "nvlink", dgx1_v100 = "nvlink", hgx2_v100 = "nvlink", dgx_a100 = "nvlink", a100_pcie = "pcie", a6000 = "pcie",
-  a6000_vm = "pcie", rtx8000 = "pcie", rtx8000_bridged = "pcie", rtx2080ti = "staged", rtx2080ti_bridged = "staged",
+  a6000_vm = "staged", rtx8000 = "pcie", rtx8000_bridged = "pcie", rtx2080ti = "staged", rtx2080ti_bridged = "staged",
   rtx3080 = "staged", k80_gce = "board",
 }
 

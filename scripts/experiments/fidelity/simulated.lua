@@ -59,9 +59,15 @@ function simulated.slowness(row, figures, machine)
   return known[key]
 end
 
--- Milliseconds of a point's step.
+-- Milliseconds of a point's step; asked for once.
+local predicted = {}
 function simulated.predict(row, figures)
-  return simulated.step(row, figures, simulated.slowness(row.single, figures, row.machine)).step_ms
+  local parts = { row.line }
+  for key, value in pairs(figures) do parts[#parts + 1] = ("%s=%.17g"):format(key, value) end
+  table.sort(parts, function(a, b) return tostring(a) < tostring(b) end)
+  local key = table.concat(parts, " ")
+  predicted[key] = predicted[key] or simulated.step(row, figures, simulated.slowness(row.single, figures, row.machine)).step_ms
+  return predicted[key]
 end
 
 return simulated
