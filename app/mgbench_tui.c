@@ -65,17 +65,12 @@ static enum mgb_status keys_check(const char *keys)
 static enum mgb_status backend_check(const struct mgb_invocation *in)
 {
     const char *backend = in->backend ? in->backend : "auto";
-    if (in->machine || strcmp(backend, "sim") == 0)
-        return mgb_fail(MGB_UNSUPPORTED,
-                        "%s: this version has no simulator; use --backend host "
-                        "(CPU devices) or cuda",
-                        in->machine ? "--machine" : "--backend sim");
     if (strcmp(backend, "auto") != 0 && strcmp(backend, "host") != 0 &&
-        strcmp(backend, "cuda") != 0)
+        strcmp(backend, "cuda") != 0 && strcmp(backend, "sim") != 0)
         return mgb_fail(MGB_MISSING,
-                        "--backend: there is no backend '%s'; the backends are host and cuda",
+                        "--backend: there is no backend '%s'; the backends are host, cuda and sim",
                         backend);
-    return MGB_OK;
+    return mgb_cli_machine_check(in);
 }
 
 static enum mgb_status words_check(const struct mgb_invocation *in)
@@ -148,8 +143,8 @@ static int screen_run(const struct mgb_invocation *in, const struct mgb_cli_sett
 static int devices_check(struct mgb_invocation *in)
 {
     const char *model = in->word_count > 0 ? in->words[0] : NULL;
-    if (!model || !is_given(in, "--gpus") || strchr(model, '/') || strstr(model, ".lua") ||
-        in->host.restarts > 0)
+    if (!model || (!is_given(in, "--gpus") && !in->machine) || strchr(model, '/') ||
+        strstr(model, ".lua") || in->host.restarts > 0)
         return MGB_EXIT_OK;
     return mgb_cli_job_admit(in);
 }

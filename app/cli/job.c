@@ -1,5 +1,6 @@
 /* See job.h. */
 #include "app/cli/job.h"
+#include "app/cli/machine.h"
 #include "app/script/mgb_lua_cli.h"
 #include "app/script/state.h"
 #include <stdlib.h>
@@ -48,9 +49,32 @@ static enum mgb_status job_run(const struct mgb_cli_job *job, const char **words
     return status == MGB_OK ? MGB_OK : mgb_fail(status, "%s", message);
 }
 
+enum mgb_status mgb_cli_machine_check(const struct mgb_invocation *in)
+{
+    char fault[500];
+    struct mgb_machine *machine;
+    const char *backend = in->backend ? in->backend : "auto";
+    bool simulated = strcmp(backend, "sim") == 0;
+    if (simulated && !in->machine)
+        return mgb_fail(MGB_INVALID,
+                        "--backend sim: which machine is to be simulated? Name one with --machine "
+                        "(mgbench machines lists them)");
+    if (in->machine && !simulated && strcmp(backend, "auto") != 0)
+        return mgb_fail(MGB_INVALID, "--machine: backend %s cannot play on it; leave --backend out",
+                        backend);
+    if (!in->machine)
+        return MGB_OK;
+    enum mgb_status status = mgb_cli_machine_read(&machine, fault, sizeof fault, in, in->machine);
+    if (status != MGB_OK)
+        return mgb_fail(status, "%s", fault);
+    mgb_machine_free(machine);
+    return MGB_OK;
+}
+
 enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct mgb_invocation *in)
 {
     MGB_TRY(mgb_cli_model_check(in, in->words[0]));
+    MGB_TRY(mgb_cli_machine_check(in));
     MGB_TRY(mgb_cli_settings_make(out, in));
     enum mgb_status status = mgb_cli_training_check(in);
     if (status != MGB_OK)

@@ -20,6 +20,9 @@ struct mgb_cli_job {
 /* Reads the flags; MGB_INVALID when they or the model's name, the first word, cannot be. */
 enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct mgb_invocation *in);
 
+/* Whether --backend and --machine go together, and the machine can be read. Ctrl-C ends it. */
+enum mgb_status mgb_cli_machine_check(const struct mgb_invocation *in);
+
 /* `verb` is "run", "session" or "verify". `text` receives what to show of a failure (to be freed); *refused is set when what
  * was typed is to blame. */
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,

@@ -273,6 +273,10 @@ static int work_do(struct mgb_selftest *t)
 static int selftest_run(struct mgb_invocation *in)
 {
     bool quick = mgb_cli_find_flag(in, "--quick");
+    if (in->machine || (in->backend && strcmp(in->backend, "sim") == 0))
+        return mgb_cli_complain(in, MGB_EXIT_USAGE,
+                                "selftest looks at this machine: a simulated one has no noise, and "
+                                "its runs no values");
     const char *model = mgb_cli_find_flag(in, "--model");
     const char *comparisons = mgb_cli_find_flag(in, "--comparisons");
     char *end = NULL;

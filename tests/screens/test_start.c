@@ -72,14 +72,14 @@ static void words_that_are_wrong_are_refused_before_anything_is_drawn(void **sta
         {{"mgbench-tui", "--screen", "run"}, "--screen: one of bench, devices", 2},
         {{"mgbench-tui", "mlp", "--rho", "1"}, "--rho belongs to rmsprop and adadelta, not sgd", 2},
         {{"mgbench-tui", "mlp", "--backend", "sim"},
-         "--backend sim: this version has no simulator",
-         4},
+         "--backend sim: which machine is to be simulated?",
+         2},
         {{"mgbench-tui", "mlp", "--backend", "x"}, "--backend: there is no backend 'x'", 4},
         {{"mgbench-tui", "mlp", "--backend", "host", "--gpus=17"},
          "; ask for fewer, or 0 for one tower on /cpu:0",
          4},
         {{"mgbench-tui", "mlp", "--backend", "host", "--gpus=0,0"}, "/gpu:0 is listed twice", 2},
-        {{"mgbench-tui", "mlp", "--machine", "x"}, "--machine: this version has no simulator", 4},
+        {{"mgbench-tui", "mlp", "--machine", "x"}, "there is no machine 'x'", 2},
     };
     struct terminal_options options = {.columns = 250};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -46,7 +46,7 @@ for precision in tf32 bf16 f16; do
 done
 expect 4 '' 'mgbench: graph = true: a step that is replayed needs GPUs; use auto or false' \
     mgbench plan mlp $host --graph=yes
-expect 4 '' 'mgbench: backend "sim": this version has no simulator; use "host" (CPU devices) or "cuda"' \
+expect 2 '' 'mgbench: --backend sim: which machine is to be simulated? Name one with --machine (mgbench machines lists them)' \
     mgbench plan mlp --backend sim
 
 # A tower without rows is told of.

@@ -206,6 +206,25 @@ static void what_would_happen_is_told_in_words(void **state)
     fixture_free(f);
 }
 
+static void what_is_simulated_is_told_in_its_time(void **state)
+{
+    (void)state;
+    struct fixture *f = bench_make(4);
+    struct mgb_pressed_row *weights = &f->pressed.rows[0];
+    char known[320];
+    f->facts.simulated = true;
+    weights->from = MGB_PRESSED_PREDICTED;
+    weights->ms = 247.3;
+    weights->ratio = 0.731;
+    snprintf(weights->verdict, sizeof weights->verdict, "faster");
+    assert_shows("~247.3ms|");
+    assert_shows("pressed ~sim");
+    assert_int_equal(tui_bench_effect_style(weights), TUI_GOOD);
+    assert_non_null(strstr(tui_bench_known(known, sizeof known, weights),
+                           "~ 247.3 ms simulated, x0.731 an example"));
+    fixture_free(f);
+}
+
 static void the_largest_batch_that_fits_is_told_once_it_is_known(void **state)
 {
     (void)state;
@@ -447,6 +466,7 @@ int main(void)
         cmocka_unit_test(numbers_on_the_screen_are_the_snapshots),
         cmocka_unit_test(unknown_numbers_are_dashes),
         cmocka_unit_test(what_would_happen_is_told_in_words),
+        cmocka_unit_test(what_is_simulated_is_told_in_its_time),
         cmocka_unit_test(the_largest_batch_that_fits_is_told_once_it_is_known),
         cmocka_unit_test(what_is_asked_for_is_pending_until_it_is_in_force),
         cmocka_unit_test(nothing_is_told_by_colour_alone),
