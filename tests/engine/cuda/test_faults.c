@@ -177,7 +177,7 @@ static void failure_play(const struct play *play, const char *function, long cal
     char fail[64];
     enum mgb_status status;
     int before = fake_cuda_live();
-    snprintf(fail, sizeof fail, "%s:%ld", function, call);
+    snprintf(fail, sizeof fail, "%.40s:%ld", function, call);
     session_play(play, fail, &status);
     tally->played++;
     tally->reported += status != MGB_OK;
