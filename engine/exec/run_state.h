@@ -2,43 +2,14 @@
 #ifndef MGB_EXEC_RUN_STATE_H
 #define MGB_EXEC_RUN_STATE_H
 
+#include "engine/exec/loss_scale.h"
 #include "engine/exec/play.h"
 #include "engine/exec/setting.h"
+#include "engine/exec/stage.h"
 #include <stdatomic.h>
 
 struct mgb_position { /* of the next batch */
     int64_t epoch, first;
-};
-
-/* What a run's steps are played on: the devices of a backend, or a virtual clock. All of it happens between steps, but `step`. */
-struct mgb_stage {
-    /* Devices are known before placement is resolved. */
-    enum mgb_status (*find)(struct mgb_run *run, const struct mgb_run_options *options);
-    /* Opens what is needed, plans and admits; takes `effective` over in any case. */
-    enum mgb_status (*begin)(struct mgb_run *run, struct mgb_effective *effective);
-    /* Before some steps: everything that they need. */
-    enum mgb_status (*prepare)(struct mgb_run *run, const struct mgb_step_request *request);
-    /* One batch: all of the result but what the position tells. */
-    enum mgb_status (*step)(struct mgb_run *run, struct mgb_step_result *result,
-                            struct mgb_batch_request batch, float lr, bool trace);
-    /* To another placement or optimizer, from `run->setting`, which does not serve. Takes `effective` over. */
-    enum mgb_status (*change)(struct mgb_run *run, struct mgb_change *change,
-                              struct mgb_effective *effective,
-                              const struct mgb_optimizer *optimizer);
-    const char *(*name)(const struct mgb_run *run);
-};
-extern const struct mgb_stage mgb_stage_devices; /* run.c */
-extern const struct mgb_stage mgb_stage_virtual; /* virtual.c */
-/* virtual.c: the simulated devices, to be freed by mgb_topology_done. */
-enum mgb_status mgb_virtual_topology(struct mgb_topology *out,
-                                     const struct mgb_virtual *play_virtual);
-
-#define MGB_LOSS_SCALE_FIRST 65536.0f
-
-/* Of f16, whose numbers end at 65504 and 6e-8: what losses' gradients are multiplied by. */
-struct mgb_loss_scale {
-    float scale; /* a power of two */
-    int good;    /* steps with finite gradients since it changed */
 };
 
 struct mgb_run {
@@ -88,18 +59,6 @@ enum mgb_status mgb_run_failed(struct mgb_run *run, enum mgb_status status);
 /* MGB_UNSUPPORTED in virtual time, where nothing has a value; `what` cannot be had. */
 enum mgb_status mgb_run_needs_values(const struct mgb_run *run, const char *what);
 
-/* set.c, step.c: the stage of devices */
-enum mgb_status mgb_devices_prepare(struct mgb_run *run, const struct mgb_step_request *request);
-enum mgb_status mgb_devices_step(struct mgb_run *run, struct mgb_step_result *result,
-                                 struct mgb_batch_request batch, float lr, bool trace);
-enum mgb_status mgb_devices_change(struct mgb_run *run, struct mgb_change *change,
-                                   struct mgb_effective *effective,
-                                   const struct mgb_optimizer *optimizer);
-/* Plans and admits a change beside what is there; nothing is touched. Takes `effective` over. */
-enum mgb_status mgb_run_plan_change(struct mgb_run *run, struct mgb_setting **out,
-                                    struct mgb_effective *effective,
-                                    const struct mgb_optimizer *optimizer);
-
 /* CPU cores that this process may use. */
 int mgb_run_count_cores(void);
 /* Those that a run of these options divides. */
@@ -141,12 +100,6 @@ enum mgb_status mgb_run_read_results(struct mgb_run *run, const struct mgb_progr
                                      double *loss, double *metrics);
 /* Guarded runs keep the gradients that an update is about to use. */
 enum mgb_status mgb_run_keep_gradients(void *run, const struct mgb_command *command);
-/* The scale under which a program's next step runs, 0 where none is needed; and what comes of that step. */
-float mgb_loss_scale_get(const struct mgb_loss_scale *scale, const struct mgb_program *program);
-void mgb_loss_scale_judge(struct mgb_loss_scale *scale, bool skipped);
-/* As stored after so many good steps; anew where `stored` is 0. */
-void mgb_loss_scale_set(struct mgb_loss_scale *scale, float stored, int good);
-
 /* Plays on the run's terms: guarded or not, with its deadline. */
 enum mgb_status mgb_run_play(struct mgb_run *run, struct mgb_program *program,
                              const struct mgb_play *play);
