@@ -6,6 +6,7 @@
 #include <mgb/topology.h>
 
 struct mgb_run;
+struct mgb_setting;
 
 /* The devices of a backend, or a virtual clock. All of it happens between steps, but `step`. */
 struct mgb_stage {
