@@ -81,6 +81,9 @@ static void keys_are_answered_while_a_device_hangs(void **state)
     terminal_await_match(t, "weights at +gpu:0"); /* as it ran, not as it was asked for since */
     terminal_await_match(t, "batch/GPU +8 ");
     assert_false(terminal_has(t, "RUNNING"));
+    terminal_press(t, "7");
+    terminal_await_match(t, "ended by a fault: .*on /gpu:1 did"); /* and why, as it was stored */
+    terminal_press(t, "1");
     live_run(t);
     assert_string_equal(database_text(p, "SELECT count(*) FROM run"), "2");
     live_pause(t);

@@ -213,8 +213,7 @@ void mgb_bench_start(struct mgb_workbench *bench)
     else if (bench->offered.facts)
         offered_take(bench, &asked);
     if (hub->after_crash && status == MGB_OK)
-        mgb_bench_say(bench, MGB_LINE_NOTE,
-                      "the session before ended by a fault: ready to begin it anew");
+        mgb_bench_say_fault(bench);
     bench->settled = true;
     mgb_bench_publish(bench);
 }

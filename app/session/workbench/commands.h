@@ -82,4 +82,7 @@ void mgb_bench_measure(struct mgb_workbench *bench, bool at_once); /* memory, on
  * it pauses, or ends. */
 void mgb_bench_settle(struct mgb_workbench *bench);
 
+/* fault.c: that the process before this one died, and why, as it stored that with its run. */
+void mgb_bench_say_fault(struct mgb_workbench *bench);
+
 #endif
