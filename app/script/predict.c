@@ -105,24 +105,40 @@ static void devices_push(lua_State *L, const struct player *player,
     }
 }
 
-/* play(machine, seed, step) -> ns, devices */
+/* Plays `count` steps; *out is the last one, *ns the mean. */
+static enum mgb_status steps_play(struct mgb_sim *sim, struct mgb_virtual_request *request,
+                                  int64_t count, struct mgb_virtual_step *out, double *ns)
+{
+    const struct mgb_virtual *face = mgb_sim_virtual(sim);
+    *ns = 0;
+    for (int64_t k = 0; k < count; k++, request->step++) {
+        MGB_TRY(face->play(face->context, out, request));
+        *ns += (double)out->wall_ns / (double)count;
+    }
+    return MGB_OK;
+}
+
+/* play(machine, seed, step, count) -> ns, the mean of so many steps; devices, of the last one */
 static int player_play(lua_State *L)
 {
     struct player *player = luaL_checkudata(L, 1, PLAYER);
     const struct mgb_machine *machine = machine_get(L, 2);
     struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1)};
-    struct mgb_virtual_request request = {
-        .plan = player->plan, .placement = &player->effective, .step = luaL_optinteger(L, 4, 0)};
+    struct mgb_virtual_request request = {.plan = player->plan,
+                                          .placement = &player->effective,
+                                          .step = luaL_optinteger(L, 4, 0)};
+    lua_Integer count = luaL_optinteger(L, 5, 1);
+    luaL_argcheck(L, count > 0, 5, "a count of steps expected");
     if (machine->device_count != player->topology.device_count)
         mgb_script_fail(L, "predict: a machine of %d devices expected, as planned for; '%s' has %d",
                         player->topology.device_count, machine->name, machine->device_count);
     struct mgb_virtual_step step;
     struct mgb_sim *sim;
+    double ns;
     mgb_script_check(L, mgb_sim_open(&sim, machine, &options));
-    const struct mgb_virtual *face = mgb_sim_virtual(sim);
-    enum mgb_status status = face->play(face->context, &step, &request);
+    enum mgb_status status = steps_play(sim, &request, count, &step, &ns);
     if (status == MGB_OK) {
-        lua_pushinteger(L, step.wall_ns);
+        lua_pushnumber(L, ns);
         devices_push(L, player, step.devices);
     }
     mgb_sim_close(sim);

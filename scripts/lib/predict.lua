@@ -4,8 +4,8 @@ local mgb, _, host = ...
 local prediction = { __name = "prediction" }
 prediction.__index = prediction
 
-local function played(player, s, machine, seed, step)
-  local ns, devices = player:play(machine, seed, step)
+local function played(player, s, machine, seed, step, count)
+  local ns, devices = player:play(machine, seed, step, count)
   local towers = s.request.placement:towers()
   local rows = s.request.placement:get("global_batch") or
                (s.request.placement:get("batch") or s.graph:fixed_batch() or 32) * towers
@@ -13,8 +13,11 @@ local function played(player, s, machine, seed, step)
                         simulated = true, player = player, prepared = s }, prediction)
 end
 
--- The same plan on another machine with as many devices: `step_ms` and all else of it.
-function prediction:on(machine, seed, step) return played(self.player, self.prepared, mgb.machine(machine), seed, step) end
+-- The same plan on another machine with as many devices: `step_ms` and all else of it; where the machine has jitter, the mean of
+-- `count` steps from `step` on.
+function prediction:on(machine, seed, step, count)
+  return played(self.player, self.prepared, mgb.machine(machine), seed, step, count)
+end
 
 -- Bytes a step from device to device.
 function prediction:traffic() return self.player:traffic() end
