@@ -88,7 +88,7 @@ local described = {
   rtx8000_bridged = box("rtx8000_bridged", "rtx8000", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = across(8, 6.0) }),
   rtx2080ti = box("rtx2080ti", "rtx2080ti", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = none }),
   rtx2080ti_bridged = box("rtx2080ti_bridged", "rtx2080ti", 8, old_host, tree(8, 2, 12), nccl.pcie, { peers = none }),
-  rtx3080 = box("rtx3080", "rtx3080", 2, new_host, tree(2, 1, 12), nccl.pcie, { peers = none }),
+  rtx3080 = box("rtx3080", "rtx3080", 2, new_host, tree(2, 1, 6), nccl.pcie, { peers = none }), -- guess: a desktop's 16 lanes, 8 each
   rtx3090 = box("rtx3090", "rtx3090", 8, new_host, tree(8, 1, 26), nccl.pcie, { peers = none }),
 }
 for _, name in ipairs{ "rtx2080ti_bridged", "rtx8000_bridged" } do
@@ -123,13 +123,15 @@ local figures = {
   board_speed = function(value, c) c.gpu = c.gpu or {}; c.gpu.board_size, c.gpu.board_speed = 2, value end,
   reduce_gbps = function(value, c) c.host = c.host or {}; c.host.reduce_gbps = value end,
   step_us = function(value, c) c.host = c.host or {}; c.host.step_us = value end,
+  launch_us = function(value, c) c.gpu = c.gpu or {}; c.gpu.launch_us = value end,
+  step_sigma = function(value, c) c.jitter = { step = value } end,
   submit_us = function(value, c) c.host = c.host or {}; c.host.submit_us = value end,
 }
 
 -- The machine with some figures changed.
 function machines.make(name, changed)
   local base, changes = machines.get(name), {}
-  for _, key in ipairs{ "speed", "compute_share", "ring_share", "hop_us", "start_us", "board_speed", "reduce_gbps", "step_us", "submit_us" } do
+  for _, key in ipairs{ "speed", "compute_share", "ring_share", "hop_us", "start_us", "board_speed", "reduce_gbps", "step_us", "submit_us", "launch_us", "step_sigma" } do
     if changed[key] then figures[key](changed[key], changes, base) end
   end
   changes.host = changes.host or {}
