@@ -86,7 +86,6 @@ struct mgb_update {
 };
 
 enum mgb_cast { MGB_CAST_NARROW, MGB_CAST_WIDEN, MGB_CAST_ROUND };
-
 enum mgb_queue_use { MGB_USE_COMPUTE, MGB_USE_COPY };
 struct mgb_queue_request {
     enum mgb_queue_use use;
@@ -109,10 +108,9 @@ struct mgb_backend {
     bool (*can)(void *context, enum mgb_capability capability, int device, int other);
     /* Optional. Versions of the libraries and drivers behind it, as members of a JSON object ("\"oneDNN\":\"2.7.3\""). */
     void (*versions)(char *out, size_t size);
-    /* Optional. One line on how a context does its work, or "". */
-    void (*note)(void *context, char *out, size_t size);
-    /* Optional. Whether a fault has cost this process its devices for good: nothing can be opened here any more, only a new
-     * process can go on. Any thread. */
+    void (*note)(void *context, char *out,
+                 size_t size); /* optional: a line on how it works, or "" */
+    /* Optional. Whether a fault has cost this process its devices for good: only a new one can go on. Any thread. */
     bool (*lost)(void);
     /* Optional. What the sensors of a device say now; unknown readings keep the value they came with. Any thread, one at a
      * time; may take as long as the driver likes. MGB_UNSUPPORTED when nothing can be read. */
@@ -120,7 +118,6 @@ struct mgb_backend {
     /* Optional. Tries the way between two devices as the first queue for copies along it does, and fills in what that
      * showed (struct mgb_link); leaves alone what is not known. Only while idle. */
     enum mgb_status (*path)(void *context, struct mgb_link *link);
-
     /* Optional. What one core of a CPU device reaches at best in f32, 1e12 operations a second, a multiply-add being 2;
      * takes about `budget_ns`, in the calling thread alone. */
     enum mgb_status (*core_peak)(double *tflops, int64_t budget_ns);

@@ -144,8 +144,8 @@ static enum mgb_status devices_begin(struct mgb_run *run, struct mgb_effective *
                         run->backend->name);
     }
     MGB_TRY(mgb_settings_get(&run->settings, &run->setting, effective, &run->optimizer, NULL));
-    note_add(run);
     MGB_TRY(mgb_run_prepare(run, run->setting));
+    note_add(run);
     MGB_TRY(mgb_run_arrange_lasting(run, mgb_setting_plan(run->setting)));
     MGB_TRY(mgb_run_arrange_step(run, run->setting));
     return mgb_run_initialise(run);
