@@ -2,6 +2,7 @@
 #include "tests/fake_cuda/config.h"
 #include "tests/fake_cuda/fake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,29 @@ static void multiprocessors_load(void)
     }
 }
 
+/* A device by its number, or by as much of its UUID as no other has (CUDA programming guide, "CUDA_VISIBLE_DEVICES"); -1:
+ * none. MIG instances there are none of. */
+static long visible_read(const char *text, char **end, int present)
+{
+    char uuid[64];
+    long found = -1;
+    size_t length = strcspn(text, ",");
+    if (strncmp(text, "GPU-", 4) != 0) {
+        long id = strtol(text, end, 10);
+        return *end == text || id < 0 || id >= present ? -1 : id;
+    }
+    *end = (char *)text + length;
+    for (int i = 0; i < present; i++) {
+        snprintf(uuid, sizeof uuid, "GPU-fafafafa-fafa-fafa-fafa-fafafafafa%02x", (unsigned)i);
+        if (strncmp(uuid, text, length) != 0)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = i;
+    }
+    return found;
+}
+
 /* As the driver: the list ends at the first entry that names no device. */
 static void visible_load(int present)
 {
@@ -93,8 +117,8 @@ static void visible_load(int present)
     }
     while (*text && config.device_count < FAKE_MAX_DEVICES) {
         char *end;
-        long id = strtol(text, &end, 10);
-        if (end == text || id < 0 || id >= present)
+        long id = visible_read(text, &end, present);
+        if (id < 0)
             return;
         config.physical[config.device_count++] = (int)id;
         text = *end ? end + 1 : end;

@@ -12,6 +12,13 @@ same 'both shown' '0000:11:00.0,GPU-fafafafa-fafa-fafa-fafa-fafafafafa01' \
 export FAKE_CUDA_DEVICES=3 CUDA_VISIBLE_DEVICES=2,0
 same 'those that are visible, in that order' '0000:12:00.0 0000:10:00.0 ' \
     "$(mgbench devices --csv | sed '1,2d' | awk -F, '{ printf "%s ", $6 }')"
+export CUDA_VISIBLE_DEVICES=GPU-fafafafa-fafa-fafa-fafa-fafafafafa02,1
+same 'by UUID and by number' '0000:12:00.0 0000:11:00.0 ' \
+    "$(mgbench devices --csv | sed '1,2d' | awk -F, '{ printf "%s ", $6 }')"
+for hidden in -1 7 nonsense GPU-fafa GPU-beef MIG-GPU-fafafafa/1/0; do
+    expect 4 '' "mgbench: no CUDA: CUDA_VISIBLE_DEVICES='$hidden' hides every device" \
+        env CUDA_VISIBLE_DEVICES="$hidden" "$MGBENCH" devices --backend cuda
+done
 unset CUDA_VISIBLE_DEVICES
 export FAKE_CUDA_DEVICES=2
 
