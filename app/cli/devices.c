@@ -19,7 +19,7 @@ static const char *kind_name(enum mgb_device_class class)
     return "cpu";
 }
 
-static void memory_add(struct mgb_table *table, int64_t bytes, enum mgb_table_format format)
+void mgb_cli_memory_add(struct mgb_table *table, int64_t bytes, enum mgb_table_format format)
 {
     char text[32];
     if (bytes == 0) /* not limited */
@@ -52,7 +52,7 @@ static enum mgb_status devices_print(const struct mgb_topology *topology, const 
         mgb_table_add_text(table, mgb_device_format(name, device->name));
         mgb_table_add_text(table, kind_name(device->class));
         mgb_table_add_text(table, backend);
-        memory_add(table, device->memory_bytes, format);
+        mgb_cli_memory_add(table, device->memory_bytes, format);
         mgb_table_add_text(table, device->label);
         if (gpus)
             identity_add(table, device);

@@ -5,8 +5,7 @@
 #include <mgb/preview.h>
 #include <stdio.h>
 
-/* 0: not measured. */
-static void figure_add(struct mgb_table *table, double value)
+void mgb_cli_figure_add(struct mgb_table *table, double value)
 {
     if (value > 0)
         mgb_table_add_number(table, value);
@@ -25,10 +24,10 @@ static void link_add(struct mgb_table *table, const struct mgb_topology *topolog
                                   ? mgb_peer_verdict_name(link->verdict)
                               : link->peer ? "untried"
                                            : "none");
-    figure_add(table, link->peer_gbps);
-    figure_add(table, link->peer_latency_us);
-    figure_add(table, link->staged_gbps);
-    figure_add(table, link->staged_latency_us);
+    mgb_cli_figure_add(table, link->peer_gbps);
+    mgb_cli_figure_add(table, link->peer_latency_us);
+    mgb_cli_figure_add(table, link->staged_gbps);
+    mgb_cli_figure_add(table, link->staged_latency_us);
 }
 
 static bool link_shown(const struct mgb_topology *topology, const struct mgb_link *link)

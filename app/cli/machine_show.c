@@ -1,5 +1,6 @@
 /* mgbench devices --machine: what a simulated machine consists of. For people a picture, figures by device and what pairs of
  * GPUs copy at; for programs the table of devices, or of ways. */
+#include "app/cli/devices.h"
 #include "app/cli/machine.h"
 #include "app/plot/text.h"
 #include "app/script/terminal.h"
@@ -7,26 +8,6 @@
 #include <string.h>
 
 #define MATRIX_MOST 12 /* rows and columns that 80 columns hold */
-
-/* 0: not given. */
-static void figure_add(struct mgb_table *table, double value)
-{
-    if (value > 0)
-        mgb_table_add_number(table, value);
-    else
-        mgb_table_add_empty(table);
-}
-
-static void memory_add(struct mgb_table *table, int64_t bytes, enum mgb_table_format format)
-{
-    char text[32];
-    if (bytes == 0)
-        mgb_table_add_empty(table);
-    else if (format == MGB_TABLE_TEXT)
-        mgb_table_add_text(table, mgb_format_bytes(text, sizeof text, bytes));
-    else
-        mgb_table_add_integer(table, bytes);
-}
 
 /* Equal figures, so that people see one row. */
 static bool same_figures(const struct mgb_machine_device *a, const struct mgb_machine_device *b)
@@ -58,7 +39,7 @@ static void device_add(struct mgb_table *table, const struct mgb_machine *m, int
     char name[MGB_DEVICE_NAME_MAX + 16];
     devices_name(name, sizeof name, m, first, last);
     mgb_table_add_text(table, name);
-    memory_add(table, d->device.memory_bytes, format);
+    mgb_cli_memory_add(table, d->device.memory_bytes, format);
     for (int i = 0; i < 4; i++)
         if (i == 0 || d->tflops[i] > d->tflops[0] || !people)
             mgb_table_add_number(table, d->tflops[i]);
@@ -114,12 +95,12 @@ static enum mgb_status links_print(const struct mgb_topology *topology,
         mgb_table_add_text(table, host          ? NULL
                                   : !link->peer ? "none"
                                                 : mgb_peer_verdict_name(link->verdict));
-        figure_add(table, link->peer_gbps);
-        figure_add(table, link->peer_latency_us);
-        figure_add(table, link->staged_gbps);
-        figure_add(table, link->staged_latency_us);
-        figure_add(table, link->gbps);
-        figure_add(table, link->latency_us);
+        mgb_cli_figure_add(table, link->peer_gbps);
+        mgb_cli_figure_add(table, link->peer_latency_us);
+        mgb_cli_figure_add(table, link->staged_gbps);
+        mgb_cli_figure_add(table, link->staged_latency_us);
+        mgb_cli_figure_add(table, link->gbps);
+        mgb_cli_figure_add(table, link->latency_us);
     }
     enum mgb_status status = mgb_table_print(table, format, stdout);
     mgb_table_free(table);

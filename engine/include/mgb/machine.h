@@ -79,7 +79,8 @@ struct mgb_machine_host {
     double pageable_gbps; /* the copy into pinned memory that pageable memory needs; 0: as pinned */
     double submit_us; /* of the submitting thread, a task; 0 when a step is replayed as a graph */
     double step_us;   /* once a step: the framework's own */
-    bool inputs_ready; /* batches are on the GPUs before a step begins: made there, or copied beside the step before */
+    bool
+        inputs_ready; /* batches are on the GPUs before a step begins: made there, or copied beside the step before */
     bool
         sums_apart; /* a GPU sums when gradients have come, not in the order of what it computes (TensorFlow 1.x) */
     enum mgb_copy_wait

@@ -2,14 +2,11 @@
 local cards, wires = require "machines.parts.cards", require "machines.parts.wires"
 
 return function(o)
-  local links = { source = {
+  local links, add = wires.list{
     pcie = wires.pcie4_source .. "; root ports of two EPYC 7502, no switch: lambdal/lambda-tensorflow-benchmark; " .. wires.copy_us_source,
     memory = "guess: half of what the memory of both sockets reaches",
     fabric = "between the sockets for peers 16 GB/s: NCCL's constant for AMD; from the far socket to the host's memory 52, two slots' " ..
-             "worth, a guess" } }
-  local function add(a, b, gbps, kind, latency)
-    links[#links + 1] = { a, b, gbps = gbps, kind = kind, latency_us = latency }
-  end
+             "worth, a guess" }
   add("/cpu:0", "socket0", 150, "memory", 0)
   add("/cpu:0", "socket1", 52, "fabric", 1)
   add("socket0", "socket1", 16, "fabric", 1)

@@ -2,16 +2,13 @@
 local wires = require "machines.parts.wires"
 
 return function(o)
-  local links = { source = {
+  local links, add = wires.list{
     pcie = wires.pcie3_source .. "; two GPUs a switch, two switches a socket (Alibaba's notes on the V100 system; P100: from memory); " ..
            wires.copy_us_source,
     memory = "guess: half of what the memory of both sockets reaches",
     qpi = "between the sockets for peers 6.0 GB/s: NCCL's constant for Broadwell; from the far socket to the host's memory 19.2, the " ..
           "nominal rate of one QPI link, from memory",
-    nvlink = o.nvlink_source .. "; latency a guess" } }
-  local function add(a, b, gbps, kind, latency)
-    links[#links + 1] = { a, b, gbps = gbps, kind = kind, latency_us = latency }
-  end
+    nvlink = o.nvlink_source .. "; latency a guess" }
   add("/cpu:0", "socket0", 60, "memory", 0)
   add("/cpu:0", "socket1", 19.2, "qpi", 1)
   add("socket0", "socket1", 6.0, "qpi", 1)

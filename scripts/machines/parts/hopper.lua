@@ -2,15 +2,12 @@
 local wires = require "machines.parts.wires"
 
 return function(o)
-  local links = { source = {
+  local links, add = wires.list{
     pcie = wires.pcie5_source .. "; " .. wires.copy_us_source,
     memory = "guess: half of what the memory of both sockets reaches",
     upi = "between the sockets for peers 22 GB/s: NCCL's constant for Sapphire Rapids; from the far socket to the host's memory 106, " ..
           "two slots' worth, a guess",
-    nvlink = o.nvlink_source .. "; latency a guess" } }
-  local function add(a, b, gbps, kind, latency)
-    links[#links + 1] = { a, b, gbps = gbps, kind = kind, latency_us = latency }
-  end
+    nvlink = o.nvlink_source .. "; latency a guess" }
   add("/cpu:0", "socket0", 200, "memory", 0)
   add("/cpu:0", "socket1", 106, "upi", 1)
   add("socket0", "socket1", 22, "upi", 1)

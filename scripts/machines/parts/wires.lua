@@ -19,6 +19,14 @@ function wires.collective(kind)
            source = "NCCL's tuning constants, protocol Simple: 8.4 us and a hop 3.4 (NVLink), 5.7 (PCIe), 14 (network); tree 0.92" }
 end
 
+-- An empty list of links with its sources, and a function that adds one.
+function wires.list(source)
+  local links = { source = source }
+  return links, function(a, b, gbps, kind, latency)
+    links[#links + 1] = { a, b, gbps = gbps, kind = kind, latency_us = latency }
+  end
+end
+
 -- Of the list `links`: a wire for each pair { "0-1", count } of GPUs, `gbps` a link.
 function wires.nvlinks(links, counts, gbps)
   for pair, count in counts:gmatch("(%d+%-%d+):(%d+)") do

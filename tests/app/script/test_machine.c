@@ -204,7 +204,8 @@ static void wrong_tables_are_told_from_right_ones(void **state)
         SPEC("costs = { { 'zz', 1, 1, 1 } }"),
         "mgb.machine 'x': costs[1]: { \"16 digits of the signature\", threads, rows, ns, rows, ns, "
         "... } expected, got a table");
-    fails(SPEC("uncertainty = 3"), "mgb.machine: uncertainty: number from 0.0 to 1.0 expected, got 3");
+    fails(SPEC("uncertainty = 3"),
+          "mgb.machine: uncertainty: number from 0.0 to 1.0 expected, got 3");
     fails(
         "mgb.machine{ name = 'x', gpu = { f32_tflops = 1, memory_gbps = 1, efficiency = { compute "
         "= { { 1 } } } }, source = 's' }",
