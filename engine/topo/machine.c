@@ -163,10 +163,9 @@ static void link_peer(struct mgb_link *link, const struct mgb_machine *machine,
 static void links_from(struct mgb_topology *out, const struct mgb_machine *machine, int from,
                        struct mgb_machine_search *here, const struct mgb_machine_search *host)
 {
-    bool paired = machine->device_count <= MGB_MACHINE_PAIRED;
-    mgb_machine_search_run(here, machine, from, paired || from == 0 ? -1 : 0);
+    mgb_machine_search_run(here, machine, from, -1);
     for (int to = 0; to < machine->device_count; to++) {
-        if (to == from || (!paired && from != 0 && to != 0))
+        if (to == from)
             continue;
         struct mgb_link *link = &out->links[out->link_count++];
         *link = (struct mgb_link){
@@ -177,6 +176,17 @@ static void links_from(struct mgb_topology *out, const struct mgb_machine *machi
     }
 }
 
+/* Of a GPU of a large machine: the way to /cpu:0 alone. */
+static enum mgb_status link_home(struct mgb_topology *out, const struct mgb_machine *machine,
+                                 int from)
+{
+    struct mgb_route route;
+    MGB_TRY(mgb_machine_route(&route, machine, from, 0));
+    out->links[out->link_count++] = (struct mgb_link){
+        .from = from, .to = 0, .gbps = route.gbps, .latency_us = route.latency_us};
+    return MGB_OK;
+}
+
 static enum mgb_status topology_fill(struct mgb_topology *out, const struct mgb_machine *machine)
 {
     struct mgb_machine_search here, host = {0};
@@ -184,9 +194,13 @@ static enum mgb_status topology_fill(struct mgb_topology *out, const struct mgb_
     enum mgb_status status = mgb_machine_search_make(&host, machine);
     if (status == MGB_OK) {
         mgb_machine_search_run(&host, machine, 0, -1);
-        for (int i = 0; i < machine->device_count; i++) {
+        bool paired = machine->device_count <= MGB_MACHINE_PAIRED;
+        for (int i = 0; i < machine->device_count && status == MGB_OK; i++) {
             out->devices[i] = machine->devices[i].device;
-            links_from(out, machine, i, &here, &host);
+            if (paired || i == 0)
+                links_from(out, machine, i, &here, &host);
+            else
+                status = link_home(out, machine, i);
         }
     }
     mgb_machine_search_done(&here);

@@ -34,6 +34,10 @@ void mgb_machine_search_done(struct mgb_machine_search *search);
 void mgb_machine_search_run(struct mgb_machine_search *search, const struct mgb_machine *machine,
                             int from, int to);
 
+/* route_near.c: the route where there is a single shortest one and it is found among few ends; false: search. */
+bool mgb_machine_route_near(struct mgb_route *out, const struct mgb_machine *machine, int from,
+                            int to);
+
 /* The ends of a wire by name, for messages. Returns `out`. */
 char *mgb_machine_end_name(char out[MGB_DEVICE_NAME_MAX], const struct mgb_machine *machine,
                            int end);

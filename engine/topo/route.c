@@ -202,6 +202,9 @@ enum mgb_status mgb_machine_route(struct mgb_route *out, const struct mgb_machin
         return mgb_fail(MGB_STATE, "machine '%s': a route before the check", machine->name);
     if (from < 0 || to < 0 || from >= machine->device_count || to >= machine->device_count)
         return route_fail(MGB_INVALID, machine, from, to, "a route between devices wanted");
+    if (mgb_machine_route_near(out, machine, from, to))
+        return MGB_OK;
+    *out = (struct mgb_route){0};
     MGB_TRY(mgb_machine_search_make(&search, machine));
     mgb_machine_search_run(&search, machine, from, to);
     enum mgb_status status = route_read(out, machine, &search, from, to);
