@@ -34,7 +34,7 @@ same 'database' no "$([ -e r.db ] && echo yes || echo no)"
 
 # What --help marks as later is what this version refuses.
 command_line='later'
-same 'marked' '--allreduce --hosts --backend' \
+same 'marked' '--allreduce --hosts' \
     "$(mgbench run --help | sed -n 's/^  \(--[a-z]*\).*\[later: .*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
 for option in --hosts=2 \
     '--strategy allreduce --allreduce hierarchical'; do
