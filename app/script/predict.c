@@ -124,9 +124,8 @@ static int player_play(lua_State *L)
     struct player *player = luaL_checkudata(L, 1, PLAYER);
     const struct mgb_machine *machine = machine_get(L, 2);
     struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1)};
-    struct mgb_virtual_request request = {.plan = player->plan,
-                                          .placement = &player->effective,
-                                          .step = luaL_optinteger(L, 4, 0)};
+    struct mgb_virtual_request request = {
+        .plan = player->plan, .placement = &player->effective, .step = luaL_optinteger(L, 4, 0)};
     lua_Integer count = luaL_optinteger(L, 5, 1);
     luaL_argcheck(L, count > 0, 5, "a count of steps expected");
     if (machine->device_count != player->topology.device_count)
