@@ -244,8 +244,7 @@ extern const struct mgb_cpu_kernels mgb_host_cpu_kernels; /* engine/host */
  * serve /cpu:0 there, so that it need not link the host backend. */
 #define MGB_CUDA_ENTRY "mgb_cuda_entry"
 typedef const struct mgb_backend *mgb_cuda_entry(const struct mgb_cpu_kernels *cpu);
-/* And the text MGB_CONTRACT of engine/backend/mgb_contract.h as it was built: a plugin built from other headers than the
- * program is refused by it before anything of it is called. */
+/* And the text MGB_CONTRACT: one built from other headers than the program is refused before anything of it is called. */
 #define MGB_CUDA_CONTRACT "mgb_cuda_contract"
 
 #endif
