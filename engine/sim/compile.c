@@ -285,7 +285,7 @@ static enum mgb_status waits_add(struct mgb_sim_program *program, const struct m
 
 /* Steps that are replayed as a graph are not submitted task by task. CPU devices replay nothing, and what NCCL sums on
  * several GPUs is not replayed either. */
-static bool is_submitted(const struct mgb_sim_program *program, const struct mgb_machine *machine)
+bool mgb_sim_is_submitted(const struct mgb_sim_program *program, const struct mgb_machine *machine)
 {
     return program->graph == MGB_CHOICE_NO || machine->cpu_devices ||
            program->plan->kind != MGB_PLAN_TRAIN ||
@@ -306,7 +306,7 @@ static enum mgb_status arrays_make(struct mgb_sim_program *program, const struct
     if (machine->step_sigma > 0)
         program->scaled = array_make(program, program->count, sizeof *program->scaled);
     program->step_ns = mgb_sim_round(machine->host.step_us * 1e3);
-    program->submit_ns = is_submitted(program, machine) ? machine->host.submit_us * 1e3 : 0;
+    program->submit_ns = mgb_sim_is_submitted(program, machine) ? machine->host.submit_us * 1e3 : 0;
     return program->tasks && program->ns && program->bytes && program->ends && program->starts &&
                    (program->scaled || machine->step_sigma <= 0)
                ? MGB_OK

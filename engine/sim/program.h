@@ -79,6 +79,9 @@ enum mgb_status mgb_sim_compile(struct mgb_sim_program **out, const struct mgb_s
 void mgb_sim_program_free(struct mgb_sim_program *program);
 enum mgb_status mgb_sim_queues_add(struct mgb_sim_program *program, const struct mgb_sim *sim);
 
+/* compile.c: the host submits the plan's tasks one by one. */
+bool mgb_sim_is_submitted(const struct mgb_sim_program *program, const struct mgb_machine *machine);
+
 /* When the host issues a task. */
 static inline int64_t mgb_sim_issued(const struct mgb_sim_program *program, int task)
 {

@@ -31,9 +31,12 @@ static void engines_set(struct mgb_sim_program *program, const struct mgb_machin
     }
 }
 
+struct all_uses {
+    mgb_vector(struct mgb_sim_use) of;
+};
+
 static enum mgb_status copy_queue_set(struct mgb_sim_program *program, const struct mgb_sim *sim,
-                                      struct mgb_sim_queue *queue, struct mgb_sim_use *uses,
-                                      int *use_count)
+                                      struct mgb_sim_queue *queue, struct all_uses *uses)
 {
     struct mgb_sim_path path;
     MGB_TRY(mgb_sim_path_make(&path, sim, &program->how, queue->from, queue->device));
@@ -41,14 +44,16 @@ static enum mgb_status copy_queue_set(struct mgb_sim_program *program, const str
     /* Copies get equal rates where they share; beside work that is counted in time, equal shares of their own. */
     queue->grows = sim->machine->cpu_devices ? 1 : 1 / path.rate;
     queue->latency_ns = path.latency_ns;
-    memcpy(uses + *use_count, path.uses, (size_t)path.use_count * sizeof *uses);
     queue->use_count = path.use_count;
-    *use_count += path.use_count;
+    for (int i = 0; i < path.use_count; i++)
+        if (!mgb_vector_push(&uses->of, path.uses[i]))
+            return no_memory();
     return MGB_OK;
 }
 
-static void compute_queue_set(struct mgb_sim_program *program, const struct mgb_machine *machine,
-                              struct mgb_sim_queue *queue, struct mgb_sim_use *uses, int *use_count)
+static enum mgb_status compute_queue_set(struct mgb_sim_program *program,
+                                         const struct mgb_machine *machine,
+                                         struct mgb_sim_queue *queue, struct all_uses *uses)
 {
     const struct mgb_machine_device *d = &machine->devices[queue->device];
     int cores = mgb_sim_core_resource(machine);
@@ -56,11 +61,14 @@ static void compute_queue_set(struct mgb_sim_program *program, const struct mgb_
     queue->board = d->board;
     queue->slowed = d->board_speed > 0 ? d->board_speed : 1;
     if (!machine->cpu_devices)
-        return;
+        return MGB_OK;
     int64_t capacity = mgb_sim_capacity(machine, cores);
     int64_t amount = (int64_t)mgb_sim_threads(program->plan, queue->device) * MGB_SIM_CORE;
-    uses[(*use_count)++] = (struct mgb_sim_use){cores, 0, amount < capacity ? amount : capacity};
     queue->use_count = 1;
+    return mgb_vector_push(&uses->of,
+                           (struct mgb_sim_use){cores, 0, amount < capacity ? amount : capacity})
+               ? MGB_OK
+               : no_memory();
 }
 
 /* Another compute queue of the plan is on its board, and one of them is slowed. */
@@ -76,7 +84,7 @@ static bool has_board_mate(const struct mgb_sim_program *program, const struct m
 }
 
 /* Keeps of each queue's uses those that all queues together can exhaust. Each has one copy or task at a time. */
-static void uses_keep(struct mgb_sim_program *program, int64_t *demand)
+static int uses_keep(struct mgb_sim_program *program, int64_t *demand)
 {
     int kept = 0;
     for (int i = 0; i < program->queue_count; i++) {
@@ -97,6 +105,7 @@ static void uses_keep(struct mgb_sim_program *program, int64_t *demand)
                 program->uses[kept++] = program->uses[k];
         q->use_count = kept - q->use_begin;
     }
+    return kept;
 }
 
 static void sharing_find(struct mgb_sim_program *program, int *users)
@@ -123,23 +132,36 @@ static void sharing_find(struct mgb_sim_program *program, int *users)
     }
 }
 
-static enum mgb_status queues_set(struct mgb_sim_program *program, const struct mgb_sim *sim)
+static enum mgb_status queues_set(struct mgb_sim_program *program, const struct mgb_sim *sim,
+                                  struct all_uses *uses)
 {
     const struct mgb_machine *machine = sim->machine;
-    int use_count = 0;
     for (int i = 0; i < program->resource_count; i++)
         program->capacities[i] = mgb_sim_capacity(machine, i);
     for (int i = 0; i < program->queue_count; i++) {
         struct mgb_sim_queue *queue = &program->queues[i];
-        queue->use_begin = use_count;
+        queue->use_begin = uses->of.count;
         queue->board = -1;
         queue->rate = queue->grows = queue->slowed = 1;
         engines_set(program, machine, queue);
         if (queue->copies)
-            MGB_TRY(copy_queue_set(program, sim, queue, program->uses, &use_count));
+            MGB_TRY(copy_queue_set(program, sim, queue, uses));
         else if (queue->from < 0)
-            compute_queue_set(program, machine, queue, program->uses, &use_count);
+            MGB_TRY(compute_queue_set(program, machine, queue, uses));
     }
+    return MGB_OK;
+}
+
+static enum mgb_status uses_hand_over(struct mgb_sim_program *program, struct all_uses *uses,
+                                      int64_t *demand)
+{
+    program->uses = uses->of.at;
+    size_t bytes = (size_t)uses_keep(program, demand) * sizeof *program->uses;
+    program->uses = mgb_pool_alloc(&program->pool, bytes + sizeof *program->uses);
+    if (!program->uses)
+        return no_memory();
+    if (bytes > 0)
+        memcpy(program->uses, uses->of.at, bytes);
     return MGB_OK;
 }
 
@@ -153,19 +175,19 @@ enum mgb_status mgb_sim_queues_add(struct mgb_sim_program *program, const struct
         mgb_pool_alloc(pool, (size_t)program->resource_count * sizeof *program->capacities);
     program->engines =
         mgb_pool_alloc(pool, (size_t)program->engine_count * sizeof *program->engines);
-    program->uses = mgb_pool_alloc(pool, ((size_t)program->queue_count * MGB_SIM_USES_MOST + 1) *
-                                             sizeof *program->uses);
+    struct all_uses uses = {0};
     int64_t *demand = mgb_alloc((size_t)program->resource_count * sizeof *demand);
     int *users = mgb_alloc((size_t)program->engine_count * sizeof *users);
     enum mgb_status status = MGB_OK;
-    if (!program->capacities || !program->engines || !program->uses || !demand || !users)
+    if (!program->capacities || !program->engines || !demand || !users)
         status = no_memory();
     else
-        status = queues_set(program, sim);
-    if (status == MGB_OK) {
-        uses_keep(program, demand);
+        status = queues_set(program, sim, &uses);
+    if (status == MGB_OK)
+        status = uses_hand_over(program, &uses, demand);
+    if (status == MGB_OK)
         sharing_find(program, users);
-    }
+    mgb_vector_done(&uses.of);
     mgb_release(demand);
     mgb_release(users);
     return status;

@@ -1,6 +1,6 @@
 /* The simulator as a run sees it: opened on a machine, it plays plans, keeping each compiled until it is forgotten, and its
  * times while nothing is drawn by chance. */
-#include "engine/sim/program.h"
+#include "engine/sim/classes.h"
 
 #include "engine/base/clock.h"
 #include "engine/plan/build.h"
@@ -65,16 +65,23 @@ static struct mgb_sim_program *program_find(const struct mgb_sim *sim,
     return program;
 }
 
+static enum mgb_status devices_check(const struct mgb_sim *sim,
+                                     const struct mgb_virtual_request *request)
+{
+    if (request->plan->topology->device_count <= sim->machine->device_count)
+        return MGB_OK;
+    return mgb_fail(MGB_INVALID, "a plan for %d devices on machine '%s', which has %d",
+                    request->plan->topology->device_count, sim->machine->name,
+                    sim->machine->device_count);
+}
+
 static enum mgb_status program_get(struct mgb_sim_program **out, struct mgb_sim *sim,
                                    const struct mgb_virtual_request *request)
 {
     *out = program_find(sim, request);
     if (*out)
         return MGB_OK;
-    if (request->plan->topology->device_count > sim->machine->device_count)
-        return mgb_fail(MGB_INVALID, "a plan for %d devices on machine '%s', which has %d",
-                        request->plan->topology->device_count, sim->machine->name,
-                        sim->machine->device_count);
+    MGB_TRY(devices_check(sim, request));
     MGB_TRY(mgb_sim_compile(out, sim, request));
     (*out)->next = sim->programs;
     sim->programs = *out;
@@ -99,10 +106,10 @@ static enum mgb_status engine_choose(enum mgb_sim_engine *out, const struct mgb_
                         "replay on machine '%s': copies or cores of this plan are shared; use the "
                         "engine of events",
                         sim->machine->name);
-    case MGB_SIM_CLASSES:
+    case MGB_SIM_CLASSES: /* plays no flat plan */
         break;
     }
-    return mgb_fail(MGB_UNSUPPORTED, "the engine of tower classes is not in this version");
+    return mgb_fail(MGB_STATE, "the engine of tower classes was given a flat plan");
 }
 
 /* Times of compute tasks as drawn for this step. */
@@ -149,12 +156,65 @@ static enum mgb_status program_play(struct mgb_sim_program *program, struct mgb_
     return MGB_OK;
 }
 
-static enum mgb_status sim_play(void *context, struct mgb_virtual_step *out,
-                                const struct mgb_virtual_request *request)
+static struct mgb_sim_classes *classes_find(const struct mgb_sim *sim,
+                                            const struct mgb_virtual_request *request)
 {
-    struct mgb_sim *sim = context;
+    struct mgb_sim_classes *k = sim->classes;
+    while (k && (k->plan != request->plan || k->ways.how.peer != request->placement->peer_access ||
+                 k->ways.how.pinned != request->placement->pinned ||
+                 k->ways.graph != request->placement->graph))
+        k = k->next;
+    return k;
+}
+
+#define FLAT_TOWERS 64 /* up to so many each task of each tower is played */
+
+/* NULL: the plan is played in its flat form. */
+static enum mgb_status classes_get(struct mgb_sim_classes **out, struct mgb_sim *sim,
+                                   const struct mgb_virtual_request *request)
+{
+    bool asked = sim->options.engine == MGB_SIM_CLASSES || sim->options.backups > 0;
+    *out = classes_find(sim, request);
+    if (*out || (!asked && (sim->options.engine != MGB_SIM_AUTO ||
+                            request->plan->tower_count <= FLAT_TOWERS)))
+        return MGB_OK;
+    if (program_find(sim, request))
+        return MGB_OK;
+    MGB_TRY(devices_check(sim, request));
+    enum mgb_status status = mgb_sim_classes_make(out, sim, request);
+    if (status == MGB_UNSUPPORTED && !asked)
+        return MGB_OK;
+    MGB_TRY(status);
+    (*out)->next = sim->classes;
+    sim->classes = *out;
+    return MGB_OK;
+}
+
+static enum mgb_status classes_play(struct mgb_virtual_step *out, struct mgb_sim_classes *k,
+                                    struct mgb_sim *sim, const struct mgb_virtual_request *request)
+{
+    if (!k->played) {
+        MGB_TRY(mgb_sim_classes_play(k, sim, request->step));
+        MGB_TRY(mgb_sim_classes_times(k, sim));
+        k->played = !k->drawn;
+        sim->effort.tasks += k->flat_count;
+        sim->effort.events += k->flat_count;
+        sim->effort.engine = MGB_SIM_CLASSES;
+    }
+    if (request->trace)
+        MGB_TRY(mgb_sim_classes_trace(k, sim));
+    *out = (struct mgb_virtual_step){.wall_ns = k->wall_ns,
+                                     .devices = k->times,
+                                     .wasted_share = k->wasted,
+                                     .task_count = request->trace ? k->trace_count : 0,
+                                     .tasks = request->trace ? k->trace : NULL};
+    return MGB_OK;
+}
+
+static enum mgb_status flat_play(struct mgb_virtual_step *out, struct mgb_sim *sim,
+                                 const struct mgb_virtual_request *request)
+{
     struct mgb_sim_program *program;
-    int64_t start = mgb_clock_ns();
     MGB_TRY(program_get(&program, sim, request));
     if (!program->played)
         MGB_TRY(program_play(program, sim, request->step));
@@ -164,7 +224,21 @@ static enum mgb_status sim_play(void *context, struct mgb_virtual_step *out,
                                      .devices = program->times,
                                      .task_count = request->trace ? program->count : 0,
                                      .tasks = request->trace ? program->trace : NULL};
-    sim->effort.virtual_ns += program->wall_ns;
+    return MGB_OK;
+}
+
+static enum mgb_status sim_play(void *context, struct mgb_virtual_step *out,
+                                const struct mgb_virtual_request *request)
+{
+    struct mgb_sim *sim = context;
+    struct mgb_sim_classes *classes;
+    int64_t start = mgb_clock_ns();
+    MGB_TRY(classes_get(&classes, sim, request));
+    if (classes)
+        MGB_TRY(classes_play(out, classes, sim, request));
+    else
+        MGB_TRY(flat_play(out, sim, request));
+    sim->effort.virtual_ns += out->wall_ns;
     sim->effort.real_ns += mgb_clock_ns() - start;
     return MGB_OK;
 }
@@ -180,6 +254,15 @@ static void sim_forget(void *context, const struct mgb_plan *plan)
         }
         *at = program->next;
         mgb_sim_program_free(program);
+    }
+    for (struct mgb_sim_classes **at = &sim->classes; *at;) {
+        struct mgb_sim_classes *classes = *at;
+        if (plan && classes->plan != plan) {
+            at = &classes->next;
+            continue;
+        }
+        *at = classes->next;
+        mgb_sim_classes_free(classes);
     }
 }
 
@@ -209,10 +292,14 @@ static enum mgb_status sim_fill(struct mgb_sim *sim)
 enum mgb_status mgb_sim_open(struct mgb_sim **out, const struct mgb_machine *machine,
                              const struct mgb_sim_options *options)
 {
-    if (options->engine == MGB_SIM_CLASSES)
-        return mgb_fail(MGB_UNSUPPORTED, "the engine of tower classes is not in this version");
-    if (options->backups > 0)
-        return mgb_fail(MGB_UNSUPPORTED, "backup replicas are not in this version");
+    if (options->backups < 0)
+        return mgb_fail(MGB_INVALID, "backups: a number of replicas expected, got %d",
+                        options->backups);
+    if (options->backups > 0 &&
+        (options->engine == MGB_SIM_REPLAY || options->engine == MGB_SIM_EVENTS))
+        return mgb_fail(MGB_UNSUPPORTED,
+                        "backups = %d: played by the engine of tower classes alone",
+                        options->backups);
     struct mgb_sim *sim = mgb_alloc(sizeof *sim);
     if (!sim)
         return mgb_fail(MGB_NO_MEMORY, "opening a simulator: the host's memory is exhausted");

@@ -28,6 +28,7 @@ struct mgb_sim {
     double *slowness; /* by device: of its compute tasks, for good; NULL: none is drawn */
     mgb_vector(struct mgb_sim_learned) learned;
     struct mgb_sim_program *programs; /* the newest first */
+    struct mgb_sim_classes *classes;  /* likewise: plans that are played in class form */
 };
 
 /* Nearest, and never below 0. */

@@ -9,13 +9,15 @@ enum mgb_sim_engine {
     MGB_SIM_AUTO,   /* the fastest that is exact for the plan */
     MGB_SIM_REPLAY, /* a sweep in issue order; refused where copies or cores are shared */
     MGB_SIM_EVENTS, /* an event queue, rates re-solved where links are shared */
-    MGB_SIM_CLASSES /* replay with a class of towers as one; jitter by drawing a factor a tower */
+    MGB_SIM_CLASSES /* replay of the plan as it is, no instance kept: time O(towers) at most, refused as replay */
 };
 
 struct mgb_sim_options {
     enum mgb_sim_engine engine;
     uint64_t seed; /* of jitter */
-    int backups; /* replicas beyond those a step waits for (Chen et al. 2016, revisiting distributed synchronous SGD) */
+    /* Of a plan's towers so many are not waited for: the last to have their gradients (Chen et al. 2016, revisiting
+     * distributed synchronous SGD). Their work up to the end of the step is wasted. All-reduces only. */
+    int backups;
 };
 
 struct mgb_sim;

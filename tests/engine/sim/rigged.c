@@ -16,7 +16,7 @@ struct mgb_machine *rigged_machine(int gpus)
     m->source = mgb_copy_string("made up");
     m->device_count = gpus + 1;
     m->devices = mgb_alloc((size_t)m->device_count * sizeof *m->devices);
-    m->wires = mgb_alloc(64 * sizeof *m->wires);
+    m->wires = mgb_alloc((64 + (size_t)gpus) * sizeof *m->wires);
     m->pairs = mgb_alloc(64 * sizeof *m->pairs);
     assert_true(m->source && m->devices && m->wires && m->pairs);
     for (int d = 0; d < m->device_count; d++) {
