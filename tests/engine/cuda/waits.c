@@ -1,6 +1,6 @@
 /* Trains two steps on fake GPUs (three where steps are replayed) and leaves out the wait of that number: waits NUMBER MODEL OPTIONS [GPU GPU ...], 0 for none;
  * physical GPUs make devices logical. Or, as MODEL "reducer", sums over logical devices and overwrites what was summed. With
- * WAITS_SPOILED_ROW the second step fails, and must leave the weights alone.
+ * WAITS_SPOILED_ROW, a row of its batch, the last step fails, and must leave the weights alone.
  *
  * Prints every place in the backend's sources where a stream is made to wait, with how
  * often it was, then the place of each wait in order, and what was computed. test_waits.c runs it. */
@@ -19,6 +19,7 @@
 #define MOST_WAITS 4096
 #define MOST_DEVICES 8
 #define COUNT 512
+#define BATCH 10 /* of all scenarios */
 
 extern struct wait_site __start_wait_sites[], __stop_wait_sites[];
 static const struct wait_site *order[MOST_WAITS];
@@ -106,25 +107,33 @@ static void label_spoil(const struct training_data *data, const struct mgb_graph
     ((int32_t *)data->arrays[1])[row * width] = 99;
 }
 
-static void failure_play(struct mgb_run *run)
+/* What another batch loses after that tells of the weights of every tower. */
+static void failure_play(struct mgb_run *run, int steps)
 {
     struct mgb_step_request request = {.steps = 1};
+    double losses[2] = {0, 0};
     int64_t done;
-    training_step(run, 1, NULL);
+    training_step(run, steps - 1, NULL);
     uint64_t before = training_digest(run);
     assert_status(mgb_run_step(run, &done, &request, NULL), MGB_INVALID);
-    report((double[]){0, 0}, training_digest(run) ^ before);
+    uint64_t after = training_digest(run);
+    struct mgb_progress progress = mgb_run_progress(run);
+    progress.row = 0;
+    assert_ok(mgb_run_set_progress(run, &progress));
+    training_step(run, 1, losses);
+    report(losses, after ^ before);
 }
 
-/* The last step counts: what is opened at the first use of a pair of GPUs orders them in the first one, and the third one
- * is kept for replay. */
+/* The last step but one counts: what is opened at the first use of a pair of GPUs orders them in the first one, and the third
+ * one is kept for replay; and some waits are for the step that follows. */
 static void training_play(struct mgb_run *run, int steps)
 {
     double losses[2];
     training_step(run, steps - 1, NULL);
     printf("first %d\n", waits + 1);
-    training_step(run, 1, losses);
-    losses[1] = 0;
+    training_step(run, 1, NULL);
+    printf("last %d\n", waits);
+    training_step(run, 2, losses);
     report(losses, training_digest(run));
 }
 
@@ -144,9 +153,10 @@ int main(int count, char **arguments)
         return 0;
     }
     struct mgb_graph *graph = machine_model(atoi(arguments[2]));
-    struct training_data data = training_data_make(graph, 30, !spoiled, 3);
+    int steps = strstr(arguments[3], "graph=true") ? 3 : 2;
+    struct training_data data = training_data_make(graph, 3 * BATCH, !spoiled, 3);
     if (spoiled)
-        label_spoil(&data, graph, atoi(spoiled));
+        label_spoil(&data, graph, BATCH * (steps - 1) + atoi(spoiled));
     struct training training = {.graph = graph,
                                 .source = &data.source,
                                 .options = arguments[3],
@@ -156,9 +166,9 @@ int main(int count, char **arguments)
     training.optimizer.clip_norm = 0.5f;
     struct mgb_run *run = training_open(&training);
     if (spoiled)
-        failure_play(run);
+        failure_play(run, steps);
     else
-        training_play(run, strstr(arguments[3], "graph=true") ? 3 : 2);
+        training_play(run, steps);
     mgb_run_close(run);
     training_data_done(&data);
     mgb_graph_free(graph);
