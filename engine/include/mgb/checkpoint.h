@@ -37,6 +37,7 @@ enum mgb_status mgb_checkpoint_save(const char *path, const struct mgb_graph *gr
                                     const struct mgb_checkpoint_state *state,
                                     const struct mgb_checkpoint_values *values);
 
+/* Of state that fits, slots of variables that were frozen when it was saved begin as 0 (ALL: are missing). */
 enum mgb_checkpoint_use {
     MGB_CHECKPOINT_FITTING, /* the optimizer's state if it is there and of the same optimizer; else it starts anew */
     MGB_CHECKPOINT_ALL,     /* it must be there and fit */
