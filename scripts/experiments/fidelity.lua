@@ -83,6 +83,21 @@ local function each_report(out)
   for i, e in ipairs(out.sim) do say("    %-60s %+6.1f %%   no communication %+6.1f %%   two numbers %+6.1f %%", e.name, e.percent, out.none[i].percent, out.two[i].percent) end
 end
 
+-- A line for each machine; of F4 a verdict.
+local function machines_report(claim, out)
+  local of = {}
+  for i, e in ipairs(out.sim) do
+    if not of[e.machine] then of[e.machine], of[#of + 1] = { sim = {}, none = {} }, e.machine end
+    table.insert(of[e.machine].sim, e)
+    table.insert(of[e.machine].none, out.none[i])
+  end
+  for _, machine in ipairs(of) do
+    local a, b = fit.summary(of[machine].sim), fit.summary(of[machine].none)
+    local text = ("n=%3d mean %5.2f %% max %5.1f %%, no communication mean %5.2f %% max %5.1f %%"):format(a.n, a.mean, a.max, b.mean, b.max)
+    if claim == "F4" then report.verdict("F4 never worse on " .. machine, a.mean <= b.mean, text) else say("    %-18s %s", machine, text) end
+  end
+end
+
 local synthetic = { [1] = true, [6] = true, [7] = true } -- sources: published-sources.csv
 
 local function claims_report(points, singles)
@@ -107,18 +122,7 @@ local function claims_report(points, singles)
       report.claim(c[1] .. " " .. set[1], c[2], report.part(out, points, set[2]), c[4], c[5], #claims.order)
     end
     report.values(out, claims.order, claims.parameters)
-    if c[1] == "F4" then
-      local of = {}
-      for i, e in ipairs(out.sim) do
-        if not of[e.machine] then of[e.machine], of[#of + 1] = { sim = {}, none = {} }, e.machine end
-        table.insert(of[e.machine].sim, e)
-        table.insert(of[e.machine].none, out.none[i])
-      end
-      for _, machine in ipairs(of) do
-        local a, b = fit.summary(of[machine].sim), fit.summary(of[machine].none)
-        report.verdict("F4 never worse on " .. machine, a.mean <= b.mean, ("mean %.2f %%, no communication %.2f %%"):format(a.mean, b.mean))
-      end
-    end
+    machines_report(c[1], out)
     if o.each then each_report(out) end
   end
   local f32 = {}

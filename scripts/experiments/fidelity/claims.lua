@@ -23,6 +23,16 @@ local function errors_of(points, predict)
   return list
 end
 
+-- A point's step by the value of its class's parameter: played at eleven values, linear between them.
+local cells = 10
+local function step_at(row, class, x)
+  local p = claims.parameters[class]
+  local place = (x - p[2]) / (p[3] - p[2]) * cells
+  local cell = math.min(cells - 1, math.max(0, math.floor(place)))
+  local function at(k) return simulated.predict(row, { [p[1]] = p[2] + (p[3] - p[2]) * k / cells }) end
+  return at(cell) + (place - cell) * (at(cell + 1) - at(cell))
+end
+
 -- The value of each class's parameter with the least sum of relative errors at `points`; nil where there are none.
 function claims.fit(points)
   local values = {}
@@ -32,7 +42,7 @@ function claims.fit(points)
     if #of > 0 then
       values[class] = fit.golden(function(x)
         local sum = 0
-        for _, row in ipairs(of) do sum = sum + math.abs(simulated.predict(row, { [p[1]] = x }) / row.step_ms - 1) end
+        for _, row in ipairs(of) do sum = sum + math.abs(step_at(row, class, x) / row.step_ms - 1) end
         return sum
       end, p[2], p[3], 0.01)
     end
@@ -43,7 +53,8 @@ end
 -- Of a point with fitted values: what no point told of is as the machine says.
 function claims.predict(row, values)
   local class = class_of(row)
-  return simulated.predict(row, values[class] and { [claims.parameters[class][1]] = values[class] } or {})
+  if not values[class] then return simulated.predict(row, {}) end
+  return step_at(row, class, values[class])
 end
 
 local function by_machine(points)
