@@ -136,6 +136,7 @@ function machines.make(name, changed)
   end
   changes.host = changes.host or {}
   changes.host.inputs_ready = true -- what was published is of batches that lie on the GPUs, or are fetched ahead
+  changes.host.sums_apart = true -- as TensorFlow's executor does
   return base:with(changes)
 end
 
