@@ -1,4 +1,4 @@
-# Every header compiles alone, as C11. Those of engine/cuda are taken with the fake runtime's headers where NVIDIA's are missing.
+# Every header compiles alone, as C11. Those of engine/cuda are taken with the headers of the fakes where NVIDIA's are missing.
 . "$(dirname "$0")/common.sh"
 found=$(mktemp)
 cuda=tests/fake_cuda/include
@@ -10,7 +10,7 @@ sources h engine db app tests | while read -r header; do
         engine/hosts/*) command -v mpicc >/dev/null || continue ;;
     esac
     # shellcheck disable=SC2046
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -fsyntax-only -x c -I engine/include -I . -isystem "$cuda" \
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -fsyntax-only -x c -I engine/include -I . -isystem "$cuda" -idirafter tests/fake_cuda/include/dnn \
         $(pkg-config --cflags lua5.4 2>/dev/null) -include "$header" /dev/null >>"$found.all" 2>&1 ||
         echo "$header:1: does not compile alone" >>"$found"
 done
