@@ -187,6 +187,50 @@ static void all_reduces_take_their_share_of_compute_beside_them(void **state)
     assert_in_range(shared - alone, beside_ns / 4 - 10, beside_ns / 4 + 10);
 }
 
+/* When the first GPU, which sums, has ended its last operator, and the step. */
+static int64_t operators_end_ns(bool apart, int64_t *wall_ns)
+{
+    struct mgb_graph *graph = rigged_graph(6, 200);
+    const struct plan_setup setup = {.strategy = MGB_GRADIENTS,
+                                     .gpus = 2,
+                                     .batch = 256,
+                                     .bucket_bytes = 1,
+                                     .home = PLAN_GPU(0),
+                                     .sum = PLAN_GPU(0),
+                                     .update = PLAN_GPU(0),
+                                     .original = PLAN_GPU(0)};
+    struct mgb_machine *machine = rigged_machine(2);
+    struct plan_world world;
+    struct mgb_plan *plan = plan_make(&world, graph, &setup);
+    machine->host.sums_apart = apart;
+    struct mgb_sim *sim = rigged_open(machine, MGB_SIM_AUTO);
+    struct mgb_virtual_step step = rigged_play(sim, plan, world.placement);
+    int64_t end = 0;
+    for (int i = 0; i < step.task_count; i++) {
+        const struct mgb_task_time *t = &step.tasks[i];
+        bool mine = t->device == PLAN_GPU(0) && plan->tasks[t->task].kind == MGB_TASK_COMPUTE;
+        if (mine && t->start_ns + t->duration_ns > end)
+            end = t->start_ns + t->duration_ns;
+    }
+    *wall_ns = step.wall_ns;
+    mgb_sim_close(sim);
+    mgb_plan_free(plan);
+    plan_world_done(&world);
+    mgb_graph_free(graph);
+    mgb_machine_free(machine);
+    return end;
+}
+
+static void a_gpu_computes_on_while_gradients_for_its_sums_are_on_their_way(void **state)
+{
+    (void)state;
+    int64_t wall, apart_wall, end = operators_end_ns(false, &wall);
+    int64_t apart_end = operators_end_ns(true, &apart_wall);
+    assert_true(apart_end < end);
+    assert_true(apart_wall <= wall);
+    assert_true(apart_end < apart_wall);
+}
+
 /* A machine of GPUs in pairs behind switches, wires of odd rates, some staging, engines few and many. */
 static struct mgb_machine *random_machine(struct mgb_random4 r, int gpus)
 {
@@ -270,6 +314,7 @@ int main(void)
         cmocka_unit_test(a_host_that_submits_slowly_is_the_limit),
         cmocka_unit_test(batches_that_are_there_take_no_time),
         cmocka_unit_test(all_reduces_take_their_share_of_compute_beside_them),
+        cmocka_unit_test(a_gpu_computes_on_while_gradients_for_its_sums_are_on_their_way),
         cmocka_unit_test(local_solutions_are_those_of_a_plain_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
