@@ -12,7 +12,7 @@ extern const struct mgb_command mgb_command_script, mgb_command_run, mgb_command
 extern const struct mgb_command mgb_command_runs, mgb_command_show, mgb_command_compare,
     mgb_command_scaling, mgb_command_baseline, mgb_command_tag, mgb_command_note;
 extern const struct mgb_command mgb_command_plot, mgb_command_report;
-extern const struct mgb_command mgb_command_explain;
+extern const struct mgb_command mgb_command_explain, mgb_command_predict;
 extern const struct mgb_command mgb_command_generate;
 
 #endif

@@ -1,6 +1,5 @@
 /* Help texts. See help.h. */
 #include "app/cli/help.h"
-#include "app/cli/later.h"
 #include "app/cli/wrap.h"
 #include <string.h>
 #include "app/cli/manual.h"
@@ -25,10 +24,7 @@ void mgb_help_print_all(FILE *out, const struct mgb_manual *manual, bool with_fl
          c = mgb_manual_next(c + 1))
         fprintf(out, "  %-24s%s\n", (*c)->name, (*c)->summary);
     if (with_flags) {
-        fputs("\nlater (not in this version; each tells what to use instead):\n ", out);
-        for (const struct mgb_later_command *c = manual->later; c && c->name; c++)
-            fprintf(out, " %s", c->name);
-        fputs("\n\noptions of every command:\n", out);
+        fputs("\noptions of every command:\n", out);
         mgb_help_print_flags(out, manual->flags);
         fputs("\nexit codes:\n", out);
         for (const struct mgb_manual_row *row = mgb_manual_exit_codes; row->word; row++)

@@ -23,7 +23,7 @@ enum mgb_status mgb_cli_job_prepare(struct mgb_cli_settings *out, const struct m
 /* Whether --backend and --machine go together, and the machine can be read. Ctrl-C ends it. */
 enum mgb_status mgb_cli_machine_check(const struct mgb_invocation *in);
 
-/* `verb` is "run", "session" or "verify". `text` receives what to show of a failure (to be freed); *refused is set when what
+/* `verb` is "run", "session", "verify" or "predict". `text` receives what to show of a failure (to be freed); *refused is set when what
  * was typed is to blame. */
 enum mgb_status mgb_cli_job_run(const struct mgb_cli_job *job, const char *verb,
                                 const struct mgb_cli_settings *settings, char **text,
@@ -37,6 +37,9 @@ int mgb_cli_job_complain(const struct mgb_invocation *in, enum mgb_status status
 /* Runs `verb` with the sessions of the hub, which are recorded, and prints a session's configuration when it opens (text
  * only). Returns the exit code. */
 int mgb_cli_job_measure(struct mgb_invocation *in, const char *verb, bool configuration);
+
+/* Runs `verb` without any session, for what is only simulated. Returns the exit code. */
+int mgb_cli_job_simulate(struct mgb_invocation *in, const char *verb);
 
 struct mgb_preview;
 

@@ -1,7 +1,9 @@
 /* Commands that only look: instead of a session, a preview is made of what the script layer asks for. See job.h. */
 #include "app/cli/job.h"
+#include "app/cli/progress.h"
 #include "app/session/preview.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 struct look {
     struct mgb_invocation *in;
@@ -65,6 +67,31 @@ static int look_at(struct look *look)
 int mgb_cli_job_look(struct mgb_invocation *in, mgb_cli_show *show)
 {
     return look_at(&(struct look){.in = in, .show = show});
+}
+
+static void terminal_progress(void *context, const char *line)
+{
+    (void)context;
+    mgb_cli_progress_show(line);
+}
+
+int mgb_cli_job_simulate(struct mgb_invocation *in, const char *verb)
+{
+    struct mgb_cli_settings settings;
+    bool shows = !in->quiet && isatty(STDERR_FILENO);
+    struct script_services services = {.progress = shows ? terminal_progress : look_progress,
+                                       .restartable = look_progress,
+                                       .interrupted = look_interrupted};
+    struct mgb_cli_job job = {.in = in, .services = &services};
+    enum mgb_status status = mgb_cli_job_prepare(&settings, in), refused = MGB_OK;
+    if (status != MGB_OK)
+        return mgb_cli_complain(in, mgb_cli_refusal_code(status), "%s", mgb_message_get());
+    char *text;
+    status = mgb_cli_job_run(&job, verb, &settings, &text, &refused);
+    int code = status == MGB_OK ? MGB_EXIT_OK : mgb_cli_job_complain(in, status, refused, text);
+    free(text);
+    mgb_cli_settings_done(&settings);
+    return code;
 }
 
 static int nothing_show(const struct mgb_invocation *in, const struct script_open_request *request,

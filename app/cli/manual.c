@@ -79,7 +79,6 @@ const struct mgb_manual mgb_manual_mgbench = {
         "tables are in the\n"
         "unit that they name, numbers of --csv and --json in full.\n",
     .commands = mgb_commands,
-    .later = mgb_later_commands,
     .flags = mgb_global_flags,
     .sections = sections,
     .warnings = mgb_remarks,

@@ -4,7 +4,6 @@
 #define MGB_APP_CLI_MANUAL_H
 
 #include "app/cli/cli.h"
-#include "app/cli/later.h"
 #include "app/session/hub.h"
 #include <stdio.h>
 
@@ -22,7 +21,6 @@ struct mgb_manual {
     const char *summary, *description;         /* a line; lines as in mgb_command.help */
     const struct mgb_command *const *commands; /* ended by NULL; NULL: it has none */
     const struct mgb_command *itself; /* what it does without a command's word; NULL: nothing */
-    const struct mgb_later_command *later; /* ended by a NULL name; NULL: none */
     const struct mgb_flag *flags;          /* of every command, or of the program */
     const struct mgb_manual_section *sections;
     const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */

@@ -6,7 +6,6 @@
 #include "app/cli/help.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/progress.h"
-#include "app/cli/later.h"
 #include "app/cli/manual.h"
 #include "app/script/terminal.h"
 #include "app/session/hub.h"
@@ -178,16 +177,10 @@ static int command_take(struct reader *r, const char *name)
     in->command = command_find(in->manual, name);
     if (in->command)
         return -1;
-    const struct mgb_later_command *later = mgb_later_find(in->manual->later, name);
-    if (later)
-        return mgb_cli_complain(in, MGB_EXIT_UNAVAILABLE,
-                                "%s: not in this version; use instead: %s", name, later->instead);
     const char *names[64];
     int count = 0;
     for (const struct mgb_command *const *c = in->manual->commands; *c && count < 64; c++)
         names[count++] = (*c)->name;
-    for (const struct mgb_later_command *c = in->manual->later; c && c->name && count < 64; c++)
-        names[count++] = c->name;
     const char *near = mgb_nearest_name(name, names, count);
     return mgb_cli_complain(in, MGB_EXIT_USAGE,
                             near ? "unknown command '%s' (did you mean '%s'?)"

@@ -25,6 +25,7 @@
 #include "app/script/mgb_lua_nn_time.h"
 #include "app/script/mgb_lua_plot.h"
 #include "app/script/mgb_lua_predict.h"
+#include "app/script/mgb_lua_ranking.h"
 #include "app/script/mgb_lua_recall.h"
 #include "app/script/mgb_lua_result.h"
 #include "app/script/mgb_lua_run.h"
@@ -54,6 +55,7 @@ void mgb_script_open_library(lua_State *L)
         PART(table),         PART(plot),         PART(explain_hint), PART(explain),
         PART(compare),       PART(later),        PART(words),        PART(workbench),
         PART(max_batch),     PART(machine_read), PART(machine),      PART(predict),
+        PART(ranking),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

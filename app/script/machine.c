@@ -48,7 +48,7 @@ static int gpu_count(const struct mgb_machine *machine)
     return count;
 }
 
-/* machine_facts(value) -> name, summary, source, file or nil, GPUs, nodes, digest; nothing when it is no machine */
+/* machine_facts(value) -> name, summary, source, file or nil, GPUs, nodes, digest, uncertainty; nothing when it is no machine */
 static int machine_facts(lua_State *L)
 {
     const struct mgb_machine *machine = mgb_script_machine(L, 1);
@@ -63,7 +63,8 @@ static int machine_facts(lua_State *L)
     lua_pushinteger(L, gpu_count(machine));
     lua_pushinteger(L, machine->node_count);
     lua_pushstring(L, digest);
-    return 7;
+    lua_pushnumber(L, machine->uncertainty);
+    return 8;
 }
 
 /* machine_path(name) -> the file of a machine, or nil */

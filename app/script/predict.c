@@ -78,6 +78,28 @@ static int player_make(lua_State *L)
     return 1;
 }
 
+/* One step on the machine as it is drawn, without chance in the step itself. */
+static enum mgb_status varied_play(const struct player *player, const struct mgb_machine *machine,
+                                   const struct mgb_sim_doubt *doubt, uint64_t seed,
+                                   uint64_t number, double *ns)
+{
+    struct mgb_sim_options options = {.seed = seed};
+    struct mgb_virtual_request request = {.plan = player->plan, .placement = &player->effective};
+    struct mgb_virtual_step step = {0};
+    struct mgb_machine *drawn;
+    struct mgb_sim *sim;
+    MGB_TRY(mgb_sim_vary(&drawn, machine, doubt, seed, number));
+    enum mgb_status status = mgb_sim_open(&sim, drawn, &options);
+    if (status == MGB_OK) {
+        const struct mgb_virtual *face = mgb_sim_virtual(sim);
+        status = face->play(face->context, &step, &request);
+        *ns = (double)step.wall_ns;
+        mgb_sim_close(sim);
+    }
+    mgb_sim_vary_end(drawn);
+    return status;
+}
+
 static void phases_set(lua_State *L, const char *key, const int64_t *ns)
 {
     lua_createtable(L, 0, MGB_PHASE_COUNT);
@@ -145,6 +167,42 @@ static int player_play(lua_State *L)
     return 2;
 }
 
+/* varied(machine, { compute =, wires =, host = }, seed, first, count) -> ns of the same step on so many draws of the machine,
+ * from number `first` on; see mgb_sim_vary */
+static int player_varied(lua_State *L)
+{
+    struct player *player = luaL_checkudata(L, 1, PLAYER);
+    const struct mgb_machine *machine = machine_get(L, 2);
+    struct mgb_sim_doubt doubt = {mgb_script_number_field(L, 3, "compute", 0),
+                                  mgb_script_number_field(L, 3, "wires", 0),
+                                  mgb_script_number_field(L, 3, "host", 0)};
+    uint64_t seed = (uint64_t)luaL_checkinteger(L, 4);
+    lua_Integer first = luaL_checkinteger(L, 5), count = luaL_checkinteger(L, 6);
+    lua_createtable(L, (int)count, 0);
+    for (lua_Integer i = 0; i < count; i++) {
+        double ns;
+        mgb_script_check(L, varied_play(player, machine, &doubt, seed, (uint64_t)(first + i), &ns));
+        lua_pushnumber(L, ns);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/* placement() -> options in effect by name; one without a meaning under the strategy is not there */
+static int player_placement(lua_State *L)
+{
+    const struct player *player = luaL_checkudata(L, 1, PLAYER);
+    char text[512];
+    lua_createtable(L, 0, MGB_OPTION_COUNT);
+    for (int i = 0; i < MGB_OPTION_COUNT; i++) {
+        mgb_script_push_option(L, (enum mgb_option_id)i,
+                               mgb_effective_get_text(text, sizeof text, &player->effective,
+                                                      &player->topology, (enum mgb_option_id)i));
+        lua_setfield(L, -2, mgb_placement_options()[i].name);
+    }
+    return 1;
+}
+
 /* traffic() -> { from =, to =, bytes = } a pair of devices */
 static int player_traffic(lua_State *L)
 {
@@ -177,8 +235,9 @@ static int player_admit(lua_State *L)
 
 void mgb_script_bind_predict(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"play", player_play}, {"traffic", player_traffic}, {"admit", player_admit}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"play", player_play},           {"varied", player_varied},
+                                       {"placement", player_placement}, {"traffic", player_traffic},
+                                       {"admit", player_admit},         {NULL, NULL}};
     luaL_newmetatable(L, PLAYER);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");

@@ -41,6 +41,17 @@ if verb == "verify" then
 end
 
 for key, value in pairs(side.placement) do options[key] = value end
+if verb == "predict" then
+  local ranking = host.ranking_make("predict", options)
+  if form == "text" and not quiet then print(ranking) print() end
+  local columns = { table.unpack(ranking.columns) }
+  if form ~= "text" then columns[#columns + 1], columns[#columns + 2] = "simulated", "machine" end
+  for _, row in ipairs(ranking) do row.machine = ranking.machine.name end
+  mgb.table(ranking, columns)
+  if quiet then print("(simulated " .. ranking.machine.name .. ")") end
+  if not ranking[1].fits then error("no placement fits: " .. ranking[1].message, 0) end
+  return
+end
 if verb == "session" then
   mgb.session(options)
   return

@@ -108,7 +108,7 @@ local function columns_widen(columns, rows)
   return wide
 end
 
-local known = { "speedup", "speedup_low", "speedup_high", "step_ms_low", "step_ms_high", "repetitions", "verdict", "phase", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome", "first_step", "variable" }
+local known = { "predicted_ms", "low_ms", "high_ms", "speedup", "speedup_low", "speedup_high", "step_ms_low", "step_ms_high", "repetitions", "verdict", "phase", "efficiency", "loss", "step_ms", "examples_per_s", "message", "outcome", "first_step", "variable" }
 
 local function columns_check(rows, columns)
   local names = {}

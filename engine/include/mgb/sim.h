@@ -42,6 +42,17 @@ struct mgb_sim_effort mgb_sim_effort_get(const struct mgb_sim *sim);
 enum mgb_status mgb_sim_learn(struct mgb_sim *sim, const struct mgb_plan *plan,
                               const struct mgb_task_time *tasks, int task_count);
 
+/* How far off a machine's figures may be: standard deviations as shares. */
+struct mgb_sim_doubt {
+    double compute, wires,
+        host; /* of GPUs; of wires, pairs and collectives; of /cpu:0, its memory and thread */
+};
+/* The machine with its figures drawn: one factor for all GPUs of a kind, one for all wires of a kind, and so on. The same
+ * seed and number draw the same. It borrows from `machine`, which outlives it; mgb_sim_vary_end frees it. */
+enum mgb_status mgb_sim_vary(struct mgb_machine **out, const struct mgb_machine *machine,
+                             const struct mgb_sim_doubt *doubt, uint64_t seed, uint64_t number);
+void mgb_sim_vary_end(struct mgb_machine *varied); /* NULL is fine */
+
 /* What an operator is, apart from its rows: equal for two nodes of any graphs that do the same work an example. */
 uint64_t mgb_sim_signature(const struct mgb_graph *graph, int node);
 

@@ -46,21 +46,11 @@ for page in README.md scripts/README.md db/README.md; do
     done <"$work/lines"
 done
 
-# What is said to come is not there: commands, and functions of mgb.
+# What is said to come is not there: functions of mgb.
 command_line='what is said to come'
-later=$(mgbench --help | sed -n '/^later/,/^$/p' | sed 1d)
-for name in $later; do
-    same "mgbench $name" '' "$(echo "$names" | grep -x -- "$name")"
-done
 missing=$(sed -n 's/^for _, name in ipairs{\(.*\)} do$/\1/p' "$root/scripts/lib/later.lua" | tr -d '",')
-same 'functions that are not there' yes "$([ "$(echo "$missing" | wc -w)" -gt 0 ] && echo yes)"
 sed -n '/^\*(later)\*/,/^$/p' "$root/scripts/README.md" | tr '\n' ' ' >"$work/marked"
 sed -n '/^## What is not there yet/,$p' "$root/README.md" | tr '\n' ' ' >>"$work/marked"
-listed=$(sed -n 's/^\*(later)\* \(predict.*\)/\1/p' "$root/scripts/README.md" | sed 's/([^)]*)//g' | tr ',. ' '\n\n\n')
-same 'the list of commands to come' yes "$(echo "$listed" | grep -qx predict && echo yes)"
-for name in $names; do
-    same "marked (later): $name" '' "$(echo "$listed" | grep -x -- "$name")"
-done
 for name in $(grep -o 'mgb\.[a-z_.]*' "$work/marked" | grep -v '\..*\.' | sort -u); do
     same "$name is marked (later), and is not there" yes "$(echo " $missing " | grep -q " ${name#mgb.} " && echo yes)"
 done

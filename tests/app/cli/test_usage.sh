@@ -12,16 +12,7 @@ expect 2 '' "mgbench: info: 'x' is one word too many; usage: mgbench info " mgbe
 expect 2 '' "mgbench: info: words after -- are for scripts" mgbench info -- x
 expect 2 '' "mgbench: -e: a word is missing; usage: mgbench -e SCRIPT [options] [-- words]" mgbench -e
 
-# Commands of a later version: told apart from misspellings, with what to use meanwhile.
-expect 4 '' "mgbench: predict: not in this version; use instead: mgbench plan, which counts memory and bytes" mgbench help predict
 expect 2 '' "mgbench: unknown command 'doktor' (did you mean 'doctor'?)" mgbench doktor
-for command in $(mgbench --help | sed -n '/^later/,/^$/p' | sed 1d); do
-    mgbench "$command" >/dev/null 2>&1
-    code=$?
-    command_line="mgbench $command"
-    same 'exit code' 4 "$code"
-    same 'listed as later' 1 "$(mgbench --help | sed -n '/^later/,/^$/p' | grep -cw -- "$command")"
-done
 
 # Options of a model are words of the command line too.
 for command in run plan check 'verify'; do
