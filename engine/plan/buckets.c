@@ -112,6 +112,26 @@ static void buckets_forget(struct mgb_planner *planner)
         planner->bucket_of[v] = -1;
 }
 
+/* Which variables a tensor is the gradient of, in their order. */
+static void gradients_index(struct mgb_planner *planner)
+{
+    const struct mgb_graph *graph = planner->graph;
+    size_t tensors = (size_t)graph->tensor_count, variables = (size_t)graph->variable_count;
+    int *first = mgb_plan_alloc(planner, tensors, sizeof *first);
+    int *next = mgb_plan_alloc(planner, variables, sizeof *next);
+    planner->gradient_first = first;
+    planner->gradient_next = next;
+    for (int t = 0; first && t < graph->tensor_count; t++)
+        first[t] = -1;
+    for (int v = graph->variable_count - 1; first && next && v >= 0; v--) {
+        int tensor = graph->variables[v].gradient;
+        if (tensor < 0)
+            continue;
+        next[v] = first[tensor];
+        first[tensor] = v;
+    }
+}
+
 enum mgb_status mgb_plan_buckets(struct mgb_planner *planner)
 {
     const struct mgb_graph *graph = planner->graph;
@@ -120,6 +140,7 @@ enum mgb_status mgb_plan_buckets(struct mgb_planner *planner)
     planner->bucket_offset = mgb_plan_alloc(planner, variables, sizeof *planner->bucket_offset);
     planner->members = mgb_plan_alloc(planner, variables, sizeof *planner->members);
     struct ready *list = mgb_plan_alloc(planner, variables, sizeof *list);
+    gradients_index(planner);
     if (planner->failed)
         return MGB_OK;
     int count = 0;

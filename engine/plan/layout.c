@@ -4,6 +4,7 @@
 #include "engine/plan/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int mgb_plan_group_count(const struct mgb_planner *planner)
 {
@@ -82,9 +83,9 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
     return MGB_OK;
 }
 
-struct piece { /* a step buffer of a group */
-    int buffer;
-    int64_t extent;
+struct piece { /* a step buffer of a group; offset and lifetime stand here too, for all are looked at for each */
+    int buffer, first, last;
+    int64_t extent, offset;
 };
 
 static int piece_compare(const void *a, const void *b)
@@ -95,40 +96,42 @@ static int piece_compare(const void *a, const void *b)
     return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-static bool lifetimes_meet(const struct mgb_buffer *a, const struct mgb_buffer *b)
+static bool lifetimes_meet(const struct piece *a, const struct piece *b)
 {
     return a->first <= b->last && b->first <= a->last;
 }
 
 /* `placed` is sorted by offset. Returns where `piece` goes. */
-static int64_t gap_find(const struct mgb_planner *planner, const struct piece *placed, int count,
-                        struct piece piece)
+static int64_t gap_find(const struct piece *placed, int count, struct piece piece)
 {
-    const struct mgb_buffer *buffer = &planner->buffers.at[piece.buffer];
     int64_t end = 0, best = -1, best_gap = INT64_MAX;
     for (int i = 0; i < count; i++) {
-        const struct mgb_buffer *other = &planner->buffers.at[placed[i].buffer];
-        if (!lifetimes_meet(buffer, other))
+        const struct piece *other = &placed[i];
+        if (!lifetimes_meet(&piece, other))
             continue;
         int64_t gap = other->offset - end;
         if (gap >= piece.extent && gap < best_gap) {
             best = end;
             best_gap = gap;
         }
-        if (other->offset + placed[i].extent > end)
-            end = other->offset + placed[i].extent;
+        if (other->offset + other->extent > end)
+            end = other->offset + other->extent;
     }
     return best >= 0 ? best : end;
 }
 
-static void piece_insert(const struct mgb_planner *planner, struct piece *placed, int count,
-                         struct piece piece)
+static void piece_insert(struct piece *placed, int count, struct piece piece)
 {
-    int64_t offset = planner->buffers.at[piece.buffer].offset;
-    int i = count;
-    for (; i > 0 && planner->buffers.at[placed[i - 1].buffer].offset > offset; i--)
-        placed[i] = placed[i - 1];
-    placed[i] = piece;
+    int low = 0, high = count; /* behind those that begin no later */
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (placed[middle].offset > piece.offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    memmove(placed + low + 1, placed + low, (size_t)(count - low) * sizeof *placed);
+    placed[low] = piece;
 }
 
 /* Places `count` pieces; `placed` is room for as many. Returns the size of the arena. */
@@ -138,9 +141,9 @@ static int64_t group_place(struct mgb_planner *planner, struct piece *pieces, st
     int64_t size = 0;
     qsort(pieces, (size_t)count, sizeof *pieces, piece_compare);
     for (int i = 0; i < count; i++) {
-        int64_t offset = gap_find(planner, placed, i, pieces[i]);
+        int64_t offset = pieces[i].offset = gap_find(placed, i, pieces[i]);
         planner->buffers.at[pieces[i].buffer].offset = offset;
-        piece_insert(planner, placed, i, pieces[i]);
+        piece_insert(placed, i, pieces[i]);
         if (offset + pieces[i].extent > size)
             size = offset + pieces[i].extent;
     }
@@ -166,7 +169,10 @@ static void groups_gather(struct mgb_planner *planner, struct piece *pieces, int
     for (int b = planner->buffers.count - 1; b >= 0; b--)
         if (planner->buffers.at[b].arena != MGB_ARENA_LASTING)
             pieces[--begin[mgb_plan_group(planner, b) + 1]] =
-                (struct piece){b, mgb_plan_extent(planner, b)};
+                (struct piece){.buffer = b,
+                               .first = planner->buffers.at[b].first,
+                               .last = planner->buffers.at[b].last,
+                               .extent = mgb_plan_extent(planner, b)};
     for (int g = 0; g < groups; g++) /* begin[g + 1] is now the begin of g: shift back */
         begin[g] = begin[g + 1];
 }

@@ -41,8 +41,10 @@ static int threads_of(const struct mgb_planner *planner, int device)
 static int gradient_find(const struct placing *p, int tensor, int from)
 {
     const struct mgb_planner *planner = p->planner;
-    for (int v = from; v < planner->graph->variable_count; v++)
-        if (planner->bucket_of[v] >= 0 && planner->graph->variables[v].gradient == tensor &&
+    if (tensor < 0)
+        return -1;
+    for (int v = planner->gradient_first[tensor]; v >= 0; v = planner->gradient_next[v])
+        if (v >= from && planner->bucket_of[v] >= 0 &&
             mgb_plan_concerns(planner, p->stage, planner->buckets.at[planner->bucket_of[v]].scope))
             return v;
     return -1;

@@ -11,6 +11,19 @@ static const struct mgb_device *tower_device(const struct mgb_resolver *resolver
 /* Two towers on one GPU: NCCL takes no two ranks there, so that the backend itself sums, as it does without peer access. */
 static bool gpu_shared(const struct mgb_resolver *resolver)
 {
+    int devices = resolver->topology->device_count, known = 0;
+    bool *seen = mgb_pool_alloc(resolver->pool, (size_t)devices);
+    for (int i = 0; seen && i < resolver->out->tower_count; i++) {
+        int physical = tower_device(resolver, i)->physical;
+        if (physical < 0 || physical >= devices)
+            break;
+        if (seen[physical])
+            return true;
+        seen[physical] = true;
+        known++;
+    }
+    if (known == resolver->out->tower_count)
+        return false;
     for (int i = 0; i < resolver->out->tower_count; i++)
         for (int k = 0; k < i; k++)
             if (tower_device(resolver, i)->physical == tower_device(resolver, k)->physical)

@@ -104,6 +104,8 @@ struct mgb_planner {
     int *bundle_of;          /* by variable; -1 for none */
     int64_t *bundle_offset;  /* by variable */
     int *bucket_of;          /* by variable; -1: nothing changes it */
+    int *gradient_first;     /* by tensor: the first variable that it is the gradient of; -1 */
+    int *gradient_next;      /* by variable: the next one with the same gradient; -1 */
     int64_t *bucket_offset;
     int *members;                /* variables in bucket order */
     struct mgb_rerun *recompute; /* NULL: nothing is run again */
