@@ -51,7 +51,6 @@ struct mgb_sim_kind { /* towers of a class with equal times */
     int class, tower; /* the first of them */
     int begin, count; /* into order, begin a multiple of MGB_SIM_BLOCK */
     double *ns;       /* by member, from the class's first */
-    int use;          /* of a device that has its times; -1 */
 };
 
 struct mgb_sim_crowd {          /* a class */
@@ -82,7 +81,7 @@ struct mgb_sim_classes {
     struct mgb_span *spans;       /* of crowds; from single_spans on of singles */
     int single_spans;
     int *kind_of;                 /* by tower; -1: its class is no crowd */
-    int *tower_of;                /* by device; -1 */
+    int *tower_of, *use_of;       /* by device; -1 */
     bool alike;                   /* towers of a kind end at the same moments */
     int backups;
 
@@ -91,11 +90,10 @@ struct mgb_sim_classes {
     int64_t *most;             /* by member: the last end of all towers; folded ones */
     int64_t *ends, *starts;    /* by item: of singles and meetings */
     int64_t *carried;          /* slot * order_count + place in order */
-    int64_t *rows;             /* of a block */
+    int64_t *rows, *row_starts; /* of a block: by member from the first that is swept, then tower */
     int64_t *finish;           /* by place in order: with backups */
     bool *dropped, *late;      /* by place in order, by tower: with backups */
     double *drawn;             /* by device; NULL: nothing is drawn */
-    int64_t *tower_ends, *tower_starts; /* of one tower, by member of its class */
     bool played;
     int64_t wall_ns;
     double wasted;
@@ -117,9 +115,10 @@ enum mgb_status mgb_sim_classes_cost(struct mgb_sim_classes *classes, const stru
 /* classes_play.c */
 enum mgb_status mgb_sim_classes_play(struct mgb_sim_classes *classes, const struct mgb_sim *sim,
                                      int64_t step);
-/* Starts and ends of one tower's tasks, into tower_starts and tower_ends; all is known that is common. */
-void mgb_sim_classes_tower(struct mgb_sim_classes *classes, const struct mgb_sim *sim,
-                           const struct mgb_sim_kind *kind, int tower);
+/* Starts and ends of all tasks of the block of towers at a place in order, into row_starts and rows; all is known that is
+ * common. */
+void mgb_sim_classes_block(struct mgb_sim_classes *classes, const struct mgb_sim *sim,
+                           const struct mgb_sim_kind *kind, int at);
 
 /* classes_times.c */
 enum mgb_status mgb_sim_classes_spans(struct mgb_sim_classes *classes);

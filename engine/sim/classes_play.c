@@ -64,16 +64,20 @@ static inline int64_t member_ns(const struct mgb_sim_member *m, double ns, int64
     return m->drawn ? mgb_sim_round((double)whole * drawn) : whole;
 }
 
-/* With nothing else to wait for, nothing to look at but the row. */
+static inline void row_issue(int64_t *restrict row, const struct mgb_sim_classes *k,
+                             const struct block *b, const struct mgb_sim_item *item)
+{
+    for (int l = 0; k->ways.submit_ns > 0 && l < MGB_SIM_BLOCK; l++)
+        row[l] = later(row[l], mgb_sim_classes_issued(k, item->first + b->instance[l]));
+}
+
+/* From when they are ready to when they end. */
 static inline void row_fill(int64_t *restrict row, const struct mgb_sim_classes *k,
                             const struct block *b, int number)
 {
     const struct mgb_sim_member *m = &k->members[number];
     const struct mgb_sim_item *item = &k->items[m->item];
     double ns = b->kind->ns[number - k->crowds[b->kind->class].member_begin];
-    if (k->ways.submit_ns > 0)
-        for (int l = 0; l < MGB_SIM_BLOCK; l++)
-            row[l] = later(row[l], mgb_sim_classes_issued(k, item->first + b->instance[l]));
     if (m->slowed && m->drawn)
         for (int l = 0; l < MGB_SIM_BLOCK; l++)
             row[l] += mgb_sim_round(
@@ -120,6 +124,7 @@ static void block_sweep(struct mgb_sim_classes *k, const struct block *b, int be
             for (int l = 0; l < MGB_SIM_BLOCK; l++)
                 row[l] = later(row[l], source[l]);
         }
+        row_issue(row, k, b, &k->items[m->item]);
         row_fill(row, k, b, number);
         if (m->slot >= 0 || m->folded)
             row_keep(k, b, number, row);
@@ -257,29 +262,34 @@ enum mgb_status mgb_sim_classes_play(struct mgb_sim_classes *k, const struct mgb
     return MGB_OK;
 }
 
-void mgb_sim_classes_tower(struct mgb_sim_classes *k, const struct mgb_sim *sim,
-                           const struct mgb_sim_kind *kind, int tower)
+void mgb_sim_classes_block(struct mgb_sim_classes *k, const struct mgb_sim *sim,
+                           const struct mgb_sim_kind *kind, int at)
 {
     const struct mgb_sim_crowd *crowd = &k->crowds[kind->class];
-    const struct mgb_tower *t = &k->plan->towers[tower];
-    double slow = sim->slowness ? sim->slowness[t->device] : 1;
-    double drawn = k->drawn ? k->drawn[t->device] : 1;
+    struct block b = {.kind = kind, .at = at};
     int base = crowd->member_begin;
+    block_begin(&b, k, sim);
     for (int number = base; number < crowd->member_end; number++) {
         const struct mgb_sim_member *m = &k->members[number];
         const struct mgb_sim_item *item = &k->items[m->item];
-        int64_t start = k->ready[number];
+        int64_t *ends = k->rows + (size_t)(number - base) * MGB_SIM_BLOCK;
+        int64_t *starts = k->row_starts + (size_t)(number - base) * MGB_SIM_BLOCK;
         if (item->meet >= 0) {
-            k->tower_starts[number - base] = k->starts[m->item];
-            k->tower_ends[number - base] = k->ends[m->item];
+            for (int l = 0; l < MGB_SIM_BLOCK; l++) {
+                starts[l] = k->starts[m->item];
+                ends[l] = k->ends[m->item];
+            }
             continue;
         }
-        for (int n = m->ref_begin; n < m->ref_begin + m->ref_count; n++)
-            start = later(start, k->tower_ends[k->refs[n] - base]);
-        if (k->ways.submit_ns > 0)
-            start = later(start, mgb_sim_classes_issued(k, item->first + t->instance));
-        k->tower_starts[number - base] = start;
-        k->tower_ends[number - base] =
-            start + member_ns(m, kind->ns[number - base], item->extra_ns, slow, drawn);
+        for (int l = 0; l < MGB_SIM_BLOCK; l++)
+            ends[l] = k->ready[number];
+        for (int n = m->ref_begin; n < m->ref_begin + m->ref_count; n++) {
+            const int64_t *source = k->rows + (size_t)(k->refs[n] - base) * MGB_SIM_BLOCK;
+            for (int l = 0; l < MGB_SIM_BLOCK; l++)
+                ends[l] = later(ends[l], source[l]);
+        }
+        row_issue(ends, k, &b, item);
+        memcpy(starts, ends, MGB_SIM_BLOCK * sizeof *starts);
+        row_fill(ends, k, &b, number);
     }
 }

@@ -52,7 +52,8 @@ enum mgb_status mgb_sim_classes_spans(struct mgb_sim_classes *k)
     k->spans = mgb_pool_alloc(pool, ((size_t)plan->task_count + 1) * sizeof *k->spans);
     k->times = mgb_pool_alloc(pool, ((size_t)plan->use_count + 1) * sizeof *k->times);
     k->tower_of = mgb_pool_alloc(pool, ((size_t)devices + 1) * sizeof *k->tower_of);
-    bool made = span_of && k->spans && k->times && k->tower_of;
+    k->use_of = mgb_pool_alloc(pool, ((size_t)devices + 1) * sizeof *k->use_of);
+    bool made = span_of && k->spans && k->times && k->tower_of && k->use_of;
     for (int c = 0; made && c < plan->class_count; c++) {
         k->crowds[c].span_begin = k->span_count;
         spans_fill(k, span_of, c);
@@ -62,6 +63,9 @@ enum mgb_status mgb_sim_classes_spans(struct mgb_sim_classes *k)
         k->single_spans = k->span_count;
         spans_fill(k, span_of, MGB_ROOT);
         memset(k->tower_of, -1, (size_t)devices * sizeof *k->tower_of);
+        memset(k->use_of, -1, (size_t)devices * sizeof *k->use_of);
+        for (int u = 0; u < plan->use_count; u++)
+            k->use_of[plan->uses[u].device] = u;
         for (int t = 0; t < plan->tower_count; t++)
             if (k->kind_of[t] >= 0)
                 k->tower_of[plan->towers[t].device] = t;
@@ -74,32 +78,29 @@ struct timing {
     struct mgb_sim_classes *k;
     const struct mgb_sim *sim;
     struct mgb_step_clock clock;
-    mgb_vector(struct mgb_span) spans; /* of one device */
+    mgb_vector(struct mgb_span) spans;  /* of one tower; then of one device that all use */
+    mgb_vector(struct mgb_span) common; /* of towers, where they touch such devices */
     mgb_vector(struct mgb_boundary) boundaries;
     bool failed;
 };
 
-static void span_push(struct timing *t, struct mgb_span span)
-{
-    if (span.end_ns > span.start_ns && !mgb_vector_push(&t->spans, span))
-        t->failed = true;
-}
-
-/* Those of a tower that touch `device`, -1: all; its times are in tower_starts and tower_ends. */
-static void tower_spans_push(struct timing *t, int tower, int device)
+/* Those of the tower at place `l` of the block that was swept. */
+static void tower_spans_push(struct timing *t, int tower, int l)
 {
     const struct mgb_sim_classes *k = t->k;
     const struct mgb_tower *of = &k->plan->towers[tower];
     for (int n = k->crowds[of->class].span_begin; n < k->crowds[of->class].span_end; n++) {
         struct mgb_span span = k->spans[n];
+        bool touches = span.device >= 0 || span.from >= 0;
         span.device = span.device == MGB_SELF ? of->device : span.device;
         span.from = span.from == -2 ? -1 : span.from == MGB_SELF ? of->device : span.from;
-        if (device >= 0 && span.device != device && span.from != device)
-            continue;
         span.tower = tower;
-        span.start_ns = k->tower_starts[span.first];
-        span.end_ns = k->tower_ends[span.last];
-        span_push(t, span);
+        span.start_ns = k->row_starts[(size_t)span.first * MGB_SIM_BLOCK + (size_t)l];
+        span.end_ns = k->rows[(size_t)span.last * MGB_SIM_BLOCK + (size_t)l];
+        if (span.end_ns <= span.start_ns)
+            continue;
+        if (!mgb_vector_push(&t->spans, span) || (touches && !mgb_vector_push(&t->common, span)))
+            t->failed = true;
     }
 }
 
@@ -114,25 +115,25 @@ static void times_fill(struct timing *t, struct mgb_device_times *out, int devic
     t->spans.count = 0;
 }
 
-/* Of a device with a crowd's tower. */
-static void tower_times(struct timing *t, struct mgb_device_times *out, int tower)
+static void towers_fill(struct timing *t)
 {
     struct mgb_sim_classes *k = t->k;
-    mgb_sim_classes_tower(k, t->sim, &k->kinds[k->kind_of[tower]], tower);
-    tower_spans_push(t, tower, -1);
-    times_fill(t, out, k->plan->towers[tower].device);
+    for (int n = 0; n < k->kind_count; n++) {
+        const struct mgb_sim_kind *kind = &k->kinds[n];
+        for (int at = 0; at < kind->count; at++) {
+            int tower = k->order[kind->begin + at], device = k->plan->towers[tower].device;
+            if (at % MGB_SIM_BLOCK == 0)
+                mgb_sim_classes_block(k, t->sim, kind, kind->begin + at);
+            tower_spans_push(t, tower, at % MGB_SIM_BLOCK);
+            if (k->use_of[device] >= 0)
+                times_fill(t, &k->times[k->use_of[device]], device);
+            t->spans.count = 0;
+        }
+    }
 }
 
-/* Towers whose copies pass a device that all use. */
-static bool class_touches(const struct mgb_sim_classes *k, int class, int device)
-{
-    for (int n = k->crowds[class].span_begin; n < k->crowds[class].span_end; n++)
-        if (k->spans[n].device == device || k->spans[n].from == device)
-            return true;
-    return false;
-}
-
-static void common_times(struct timing *t, struct mgb_device_times *out, int device)
+/* A device that all use: what is played once there, and what of towers passes it. */
+static void common_fill(struct timing *t, struct mgb_device_times *out, int device)
 {
     struct mgb_sim_classes *k = t->k;
     for (int n = k->single_spans; n < k->span_count; n++) {
@@ -140,18 +141,13 @@ static void common_times(struct timing *t, struct mgb_device_times *out, int dev
         span.from = span.from == -2 ? -1 : span.from;
         span.start_ns = k->starts[span.first];
         span.end_ns = k->ends[span.last];
-        if (span.device == device || span.from == device)
-            span_push(t, span);
+        if ((span.device == device || span.from == device) && !mgb_vector_push(&t->spans, span))
+            t->failed = true;
     }
-    for (int n = 0; n < k->kind_count; n++) {
-        const struct mgb_sim_kind *kind = &k->kinds[n];
-        for (int at = kind->begin; class_touches(k, kind->class, device) &&
-                                   at < kind->begin + kind->count;
-             at++) {
-            mgb_sim_classes_tower(k, t->sim, kind, k->order[at]);
-            tower_spans_push(t, k->order[at], device);
-        }
-    }
+    for (int n = 0; n < t->common.count; n++)
+        if ((t->common.at[n].device == device || t->common.at[n].from == device) &&
+            !mgb_vector_push(&t->spans, t->common.at[n]))
+            t->failed = true;
     times_fill(t, out, device);
 }
 
@@ -174,24 +170,15 @@ static void wasted_set(struct mgb_sim_classes *k)
 static void uses_fill(struct timing *t)
 {
     struct mgb_sim_classes *k = t->k;
+    towers_fill(t);
     for (int u = 0; u < k->plan->use_count; u++) {
-        struct mgb_device_times *out = &k->times[u];
         int device = k->plan->uses[u].device, tower = k->tower_of[device];
         if (tower < 0) {
-            common_times(t, out, device);
-            continue;
-        }
-        struct mgb_sim_kind *kind = &k->kinds[k->kind_of[tower]];
-        if (!k->alike || kind->tower == tower) {
-            tower_times(t, out, tower);
-            kind->use = u;
-        } else { /* the first of a kind has the lowest index among towers, not among devices */
-            if (kind->use < 0) {
-                tower_times(t, out, kind->tower);
-                kind->use = u;
-            }
-            *out = k->times[kind->use];
-            out->device = device;
+            common_fill(t, &k->times[u], device);
+        } else if (k->alike) { /* as the first of its kind */
+            int first = k->plan->towers[k->kinds[k->kind_of[tower]].tower].device;
+            k->times[u] = k->times[k->use_of[first]];
+            k->times[u].device = device;
         }
     }
 }
@@ -199,10 +186,9 @@ static void uses_fill(struct timing *t)
 enum mgb_status mgb_sim_classes_times(struct mgb_sim_classes *k, const struct mgb_sim *sim)
 {
     struct timing t = {.k = k, .sim = sim, .clock = {.end_ns = k->wall_ns}};
-    for (int n = 0; n < k->kind_count; n++)
-        k->kinds[n].use = -1;
     uses_fill(&t);
     mgb_vector_done(&t.spans);
+    mgb_vector_done(&t.common);
     mgb_vector_done(&t.boundaries);
     if (k->backups > 0)
         wasted_set(k);
@@ -221,8 +207,8 @@ static struct mgb_task_time *time_put(struct mgb_sim_classes *k, int64_t at, int
     return time;
 }
 
-/* The times in tower_starts and tower_ends as those of `tower`; `all`: at their places in the flat form. */
-static void tower_trace(struct mgb_sim_classes *k, int tower, bool all)
+/* The times at place `l` of the block that was swept as those of `tower`; `all`: at their places in the flat form. */
+static void tower_trace(struct mgb_sim_classes *k, int tower, int l, bool all)
 {
     const struct mgb_tower *t = &k->plan->towers[tower];
     const struct mgb_sim_crowd *crowd = &k->crowds[t->class];
@@ -230,8 +216,9 @@ static void tower_trace(struct mgb_sim_classes *k, int tower, bool all)
         int i = k->members[crowd->member_begin + m].item;
         int64_t at = all ? k->items[i].first + t->instance : k->trace_count;
         struct mgb_task_time *time = time_put(k, at, i, tower);
-        time->start_ns = k->tower_starts[m];
-        time->duration_ns = k->tower_ends[m] - k->tower_starts[m];
+        size_t row = (size_t)m * MGB_SIM_BLOCK + (size_t)l;
+        time->start_ns = k->row_starts[row];
+        time->duration_ns = k->rows[row] - k->row_starts[row];
         k->trace_count++;
     }
 }
@@ -247,6 +234,21 @@ static void singles_trace(struct mgb_sim_classes *k, bool all)
         time->duration_ns = k->ends[i] - k->starts[i];
         k->trace_count++;
     }
+}
+
+/* Of all towers of a kind, or of the first alone. */
+static void kind_trace(struct mgb_sim_classes *k, const struct mgb_sim *sim, int n, bool all)
+{
+    const struct mgb_sim_kind *kind = &k->kinds[n];
+    for (int at = 0; at < (all ? kind->count : 1); at++) {
+        if (at % MGB_SIM_BLOCK == 0)
+            mgb_sim_classes_block(k, sim, kind, kind->begin + at);
+        if (!k->alike || !all)
+            tower_trace(k, k->order[kind->begin + at], at % MGB_SIM_BLOCK, all);
+    }
+    for (int t = 0; k->alike && all && t < k->plan->tower_count; t++)
+        if (k->kind_of[t] == n)
+            tower_trace(k, t, 0, true);
 }
 
 static int time_order(const void *a, const void *b)
@@ -268,20 +270,8 @@ enum mgb_status mgb_sim_classes_trace(struct mgb_sim_classes *k, const struct mg
         return mgb_fail(MGB_NO_MEMORY, "tracing a simulated step: the host's memory is exhausted");
     k->trace_count = 0;
     singles_trace(k, all);
-    int known = -1; /* whose times are in tower_starts */
-    for (int t = 0; all && t < k->plan->tower_count; t++) {
-        int n = k->kind_of[t];
-        if (n < 0)
-            continue;
-        if (!k->alike || known != n)
-            mgb_sim_classes_tower(k, sim, &k->kinds[n], k->alike ? k->kinds[n].tower : t);
-        known = n;
-        tower_trace(k, t, true);
-    }
-    for (int n = 0; !all && n < kinds; n++) {
-        mgb_sim_classes_tower(k, sim, &k->kinds[n], k->kinds[n].tower);
-        tower_trace(k, k->kinds[n].tower, false);
-    }
+    for (int n = 0; n < (all ? k->kind_count : kinds); n++)
+        kind_trace(k, sim, n, all);
     if (!all)
         qsort(k->trace, (size_t)k->trace_count, sizeof *k->trace, time_order);
     return MGB_OK;

@@ -254,16 +254,15 @@ static enum mgb_status scratch_make(struct mgb_sim_classes *k, const struct mgb_
     k->most = array_make(k, k->member_count, sizeof *k->most);
     k->ends = array_make(k, tasks, sizeof *k->ends);
     k->starts = array_make(k, tasks, sizeof *k->starts);
-    k->tower_ends = array_make(k, k->member_count, sizeof *k->tower_ends);
-    k->tower_starts = array_make(k, k->member_count, sizeof *k->tower_starts);
     k->rows = array_make(k, k->member_count * MGB_SIM_BLOCK, sizeof *k->rows);
+    k->row_starts = array_make(k, k->member_count * MGB_SIM_BLOCK, sizeof *k->row_starts);
     k->carried = mgb_pool_alloc(&k->ways.pool, ((size_t)k->slot_count * (size_t)k->order_count + 1) *
                                                    sizeof *k->carried);
     k->finish = array_make(k, k->backups ? k->order_count : 0, sizeof *k->finish);
     k->dropped = array_make(k, k->backups ? k->order_count : 0, sizeof *k->dropped);
     k->late = array_make(k, k->backups ? k->plan->tower_count : 0, sizeof *k->late);
-    bool made = k->ready && k->most && k->ends && k->starts && k->tower_ends && k->tower_starts &&
-                k->rows && k->carried && k->finish && k->dropped && k->late;
+    bool made = k->ready && k->most && k->ends && k->starts && k->rows &&
+                k->row_starts && k->carried && k->finish && k->dropped && k->late;
     if (sim->machine->step_sigma > 0) {
         k->drawn = array_make(k, sim->machine->device_count, sizeof *k->drawn);
         made &= k->drawn != NULL;
