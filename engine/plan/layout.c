@@ -83,7 +83,8 @@ enum mgb_status mgb_plan_lifetimes(struct mgb_planner *planner)
     return MGB_OK;
 }
 
-struct piece { /* a step buffer of a group; offset and lifetime stand here too, for all are looked at for each */
+struct
+    piece { /* a step buffer of a group; offset and lifetime stand here too, for all are looked at for each */
     int buffer, first, last;
     int64_t extent, offset;
 };

@@ -55,14 +55,14 @@ static void items_fill(struct mgb_sim_classes *k, const bool *alone)
         const struct mgb_task *task = &k->plan->tasks[i];
         struct mgb_sim_item *item = &k->items[i];
         bool single = task->class == MGB_ROOT || alone[task->class];
-        *item = (struct mgb_sim_item){.class = single ? MGB_ROOT : task->class,
-                                      .tower = -1,
-                                      .member = -1,
-                                      .before = -1,
-                                      .first = k->flat_count,
-                                      .count = 1,
-                                      .meet = task->kind == MGB_TASK_ALLREDUCE ? task->collective
-                                                                              : -1};
+        *item =
+            (struct mgb_sim_item){.class = single ? MGB_ROOT : task->class,
+                                  .tower = -1,
+                                  .member = -1,
+                                  .before = -1,
+                                  .first = k->flat_count,
+                                  .count = 1,
+                                  .meet = task->kind == MGB_TASK_ALLREDUCE ? task->collective : -1};
         if (single && task->class != MGB_ROOT)
             item->tower = k->plan->classes[task->class].first_tower;
         if (!single)
@@ -108,7 +108,9 @@ static struct mgb_sim_lane lane_of(const struct mgb_sim_classes *k, const struct
     /* MGB_SELF is -1 as well: a crowd's computing is told from what goes on beside it by -2. */
     return (struct mgb_sim_lane){.class = item->class,
                                  .device = device,
-                                 .from = copies ? from : apart ? device : -2,
+                                 .from = copies  ? from
+                                         : apart ? device
+                                                 : -2,
                                  .last = -1,
                                  .copies = copies};
 }
@@ -119,8 +121,7 @@ static enum mgb_status lanes_number(struct mgb_sim_classes *k, const struct mgb_
     while (n.size < 2 * (size_t)k->plan->task_count)
         n.size *= 2;
     n.table = mgb_alloc(n.size * sizeof *n.table);
-    k->lanes =
-        mgb_pool_alloc(&k->ways.pool, ((size_t)k->plan->task_count + 1) * sizeof *k->lanes);
+    k->lanes = mgb_pool_alloc(&k->ways.pool, ((size_t)k->plan->task_count + 1) * sizeof *k->lanes);
     if (!n.table || !k->lanes) {
         mgb_release(n.table);
         return no_memory();
@@ -149,8 +150,7 @@ static void wait_add(struct waiting *w, int i, int on, bool own)
     const struct mgb_sim_item *item = &w->k->items[i], *other = &w->k->items[on];
     if (item->lane == other->lane && (own || other->class == MGB_ROOT))
         return;
-    if (!mgb_vector_push(&w->k->waits,
-                         (struct mgb_sim_await){on, own && other->class != MGB_ROOT}))
+    if (!mgb_vector_push(&w->k->waits, (struct mgb_sim_await){on, own && other->class != MGB_ROOT}))
         w->failed = true;
 }
 

@@ -12,25 +12,25 @@
 
 #define MGB_SIM_BLOCK 8 /* towers that are swept side by side */
 
-struct mgb_sim_lane {     /* a queue in class form */
-    int class;            /* one for each of its towers; MGB_ROOT: a single one */
-    int device, from;     /* MGB_SELF or devices; as in struct mgb_sim_queue */
-    int first, count;     /* into ways.queues */
-    int last;             /* its newest item */
+struct mgb_sim_lane { /* a queue in class form */
+    int class;        /* one for each of its towers; MGB_ROOT: a single one */
+    int device, from; /* MGB_SELF or devices; as in struct mgb_sim_queue */
+    int first, count; /* into ways.queues */
+    int last;         /* its newest item */
     bool copies;
 };
 
-struct mgb_sim_item { /* a task of the plan */
-    int class;        /* MGB_ROOT: a single */
-    int tower;        /* of a single: of which tower, -1: the root */
-    int lane, before; /* the item before it there; -1 */
-    int wait_begin;   /* into waits, up to the next item's */
+struct mgb_sim_item {  /* a task of the plan */
+    int class;         /* MGB_ROOT: a single */
+    int tower;         /* of a single: of which tower, -1: the root */
+    int lane, before;  /* the item before it there; -1 */
+    int wait_begin;    /* into waits, up to the next item's */
     int stage, member; /* member: its number in members, if it is a class's */
-    int meet;         /* -1: none */
-    int count;        /* instances */
-    int64_t first;    /* number of its first instance in issue order */
-    int64_t extra_ns; /* what all-reduces beside it take */
-    bool free;        /* takes no time */
+    int meet;          /* -1: none */
+    int count;         /* instances */
+    int64_t first;     /* number of its first instance in issue order */
+    int64_t extra_ns;  /* what all-reduces beside it take */
+    bool free;         /* takes no time */
 };
 
 struct mgb_sim_await {
@@ -53,10 +53,10 @@ struct mgb_sim_kind { /* towers of a class with equal times */
     double *ns;       /* by member, from the class's first */
 };
 
-struct mgb_sim_crowd {          /* a class */
+struct mgb_sim_crowd { /* a class */
     int member_begin, member_end;
-    int *stage_begin;           /* stage_count + 1, into members */
-    int span_begin, span_end;   /* into spans: of any of its towers, in members */
+    int *stage_begin;         /* stage_count + 1, into members */
+    int span_begin, span_end; /* into spans: of any of its towers, in members */
 };
 
 struct mgb_sim_classes {
@@ -76,24 +76,24 @@ struct mgb_sim_classes {
     struct mgb_sim_kind *kinds;
     struct mgb_sim_crowd *crowds; /* by class */
     int *order;                   /* towers by kind, blocks filled up with the last one */
-    int *singles;                 /* items in order of stage: singles, and last members of meetings */
-    double *single_ns;            /* by item */
-    struct mgb_span *spans;       /* of crowds; from single_spans on of singles */
+    int *singles;           /* items in order of stage: singles, and last members of meetings */
+    double *single_ns;      /* by item */
+    struct mgb_span *spans; /* of crowds; from single_spans on of singles */
     int single_spans;
-    int *kind_of;                 /* by tower; -1: its class is no crowd */
-    int *tower_of, *use_of;       /* by device; -1 */
-    bool alike;                   /* towers of a kind end at the same moments */
+    int *kind_of;           /* by tower; -1: its class is no crowd */
+    int *tower_of, *use_of; /* by device; -1 */
+    bool alike;             /* towers of a kind end at the same moments */
     int backups;
 
     /* of the last play */
-    int64_t *ready;            /* by member: when what is common lets it begin */
-    int64_t *most;             /* by member: the last end of all towers; folded ones */
-    int64_t *ends, *starts;    /* by item: of singles and meetings */
-    int64_t *carried;          /* slot * order_count + place in order */
+    int64_t *ready;             /* by member: when what is common lets it begin */
+    int64_t *most;              /* by member: the last end of all towers; folded ones */
+    int64_t *ends, *starts;     /* by item: of singles and meetings */
+    int64_t *carried;           /* slot * order_count + place in order */
     int64_t *rows, *row_starts; /* of a block: by member from the first that is swept, then tower */
-    int64_t *finish;           /* by place in order: with backups */
-    bool *dropped, *late;      /* by place in order, by tower: with backups */
-    double *drawn;             /* by device; NULL: nothing is drawn */
+    int64_t *finish;            /* by place in order: with backups */
+    bool *dropped, *late;       /* by place in order, by tower: with backups */
+    double *drawn;              /* by device; NULL: nothing is drawn */
     bool played;
     int64_t wall_ns;
     double wasted;

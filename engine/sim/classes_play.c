@@ -80,8 +80,8 @@ static inline void row_fill(int64_t *restrict row, const struct mgb_sim_classes 
     double ns = b->kind->ns[number - k->crowds[b->kind->class].member_begin];
     if (m->slowed && m->drawn)
         for (int l = 0; l < MGB_SIM_BLOCK; l++)
-            row[l] += mgb_sim_round(
-                (double)(mgb_sim_round(ns * b->slow[l]) + item->extra_ns) * b->drawn[l]);
+            row[l] += mgb_sim_round((double)(mgb_sim_round(ns * b->slow[l]) + item->extra_ns) *
+                                    b->drawn[l]);
     else if (m->drawn) {
         double whole = (double)(mgb_sim_round(ns) + item->extra_ns);
         for (int l = 0; l < MGB_SIM_BLOCK; l++)
@@ -234,8 +234,8 @@ static void play_reset(struct mgb_sim_classes *k, const struct mgb_sim *sim, int
         memset(k->late, 0, (size_t)k->plan->tower_count * sizeof *k->late);
     }
     for (int d = 0; k->drawn && d < sim->machine->device_count; d++)
-        k->drawn[d] = mgb_sim_draw(sim->machine->step_sigma, sim->options.seed, (uint64_t)d,
-                                   (uint64_t)step);
+        k->drawn[d] =
+            mgb_sim_draw(sim->machine->step_sigma, sim->options.seed, (uint64_t)d, (uint64_t)step);
 }
 
 static void wall_set(struct mgb_sim_classes *k)

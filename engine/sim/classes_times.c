@@ -17,8 +17,7 @@ static bool span_begins(const struct mgb_sim_classes *k, int i)
     const struct mgb_sim_item *item = &k->items[i];
     int before = item->before;
     return before < 0 || k->items[i + 1].wait_begin > item->wait_begin || item->meet >= 0 ||
-           k->items[before].meet >= 0 ||
-           k->plan->tasks[before].phase != k->plan->tasks[i].phase ||
+           k->items[before].meet >= 0 || k->plan->tasks[before].phase != k->plan->tasks[i].phase ||
            k->items[before].tower != item->tower;
 }
 
@@ -157,8 +156,7 @@ static void wasted_set(struct mgb_sim_classes *k)
     int64_t all = 0, wasted = 0;
     for (int u = 0; u < k->plan->use_count; u++) {
         int tower = k->tower_of[k->plan->uses[u].device];
-        int64_t busy =
-            k->times[u].busy[MGB_PHASE_FORWARD] + k->times[u].busy[MGB_PHASE_BACKWARD];
+        int64_t busy = k->times[u].busy[MGB_PHASE_FORWARD] + k->times[u].busy[MGB_PHASE_BACKWARD];
         if (tower < 0)
             continue;
         all += busy;
@@ -262,8 +260,7 @@ enum mgb_status mgb_sim_classes_trace(struct mgb_sim_classes *k, const struct mg
 {
     bool all = k->flat_count <= TRACE_MOST;
     int kinds = k->kind_count < KINDS_TRACED ? k->kind_count : KINDS_TRACED;
-    size_t most = all ? (size_t)k->flat_count
-                      : (size_t)(kinds + 1) * (size_t)k->plan->task_count;
+    size_t most = all ? (size_t)k->flat_count : (size_t)(kinds + 1) * (size_t)k->plan->task_count;
     if (!k->trace)
         k->trace = mgb_alloc((most + 1) * sizeof *k->trace);
     if (!k->trace)

@@ -51,9 +51,8 @@ static enum mgb_status queues_make(struct mgb_sim_classes *k, const struct mgb_s
         if (k->lanes[l].class == MGB_ROOT && k->lanes[l].count > 0)
             queue_set(&k->ways.queues[k->lanes[l].first], &k->lanes[l], MGB_SELF);
     for (int l = 0; l < k->lane_count; l++)
-        for (int t = 0; k->lanes[l].class != MGB_ROOT && k->lanes[l].count > 0 &&
-                        t < plan->tower_count;
-             t++)
+        for (int t = 0;
+             k->lanes[l].class != MGB_ROOT && k->lanes[l].count > 0 && t < plan->tower_count; t++)
             if (plan->towers[t].class == k->lanes[l].class)
                 queue_set(&k->ways.queues[k->lanes[l].first + plan->towers[t].instance],
                           &k->lanes[l], plan->towers[t].device);
@@ -71,13 +70,12 @@ static enum mgb_status shared_check(const struct mgb_sim_classes *k, const struc
         queue++;
     mgb_device_format(to, devices[queue->device].device.name);
     mgb_device_format(from, devices[queue->from < 0 ? 0 : queue->from].device.name);
-    return mgb_fail(MGB_UNSUPPORTED,
-                    "tower classes on machine '%s': %s %s%s%s shared with others; use the engine "
-                    "of events, or a placement whose GPUs do not share wires, engines or cores",
-                    sim->machine->name,
-                    queue->copies ? "what copies need from" : "what computes on",
-                    queue->copies ? from : to, queue->copies ? " to " : "",
-                    queue->copies ? to : " is");
+    return mgb_fail(
+        MGB_UNSUPPORTED,
+        "tower classes on machine '%s': %s %s%s%s shared with others; use the engine "
+        "of events, or a placement whose GPUs do not share wires, engines or cores",
+        sim->machine->name, queue->copies ? "what copies need from" : "what computes on",
+        queue->copies ? from : to, queue->copies ? " to " : "", queue->copies ? to : " is");
 }
 
 static bool same_ways(const struct mgb_sim_classes *k, const struct mgb_sim *sim, int a, int b)
@@ -216,9 +214,8 @@ static enum mgb_status meets_cost(struct mgb_sim_classes *k, const struct mgb_si
         return MGB_OK;
     MGB_TRY(mgb_sim_ring_make(&ring, sim, &k->ways.how, k->plan));
     for (int m = 0; m < k->meet_count; m++)
-        k->meets[m].ns = mgb_sim_round(
-            mgb_sim_allreduce_ns(&ring, sim->machine, k->plan->algorithm,
-                                 k->plan->tasks[k->meets[m].begin].bytes));
+        k->meets[m].ns = mgb_sim_round(mgb_sim_allreduce_ns(
+            &ring, sim->machine, k->plan->algorithm, k->plan->tasks[k->meets[m].begin].bytes));
     return MGB_OK;
 }
 
@@ -240,8 +237,7 @@ static enum mgb_status shares_add(struct mgb_sim_classes *k, const struct mgb_si
         if (k->plan->tasks[i].kind == MGB_TASK_COMPUTE)
             next[key] = i;
         else if (item->meet >= 0 && next[key] >= 0)
-            k->items[next[key]].extra_ns +=
-                mgb_sim_round(share * (double)k->meets[item->meet].ns);
+            k->items[next[key]].extra_ns += mgb_sim_round(share * (double)k->meets[item->meet].ns);
     }
     mgb_release(next);
     return MGB_OK;
@@ -256,13 +252,13 @@ static enum mgb_status scratch_make(struct mgb_sim_classes *k, const struct mgb_
     k->starts = array_make(k, tasks, sizeof *k->starts);
     k->rows = array_make(k, k->member_count * MGB_SIM_BLOCK, sizeof *k->rows);
     k->row_starts = array_make(k, k->member_count * MGB_SIM_BLOCK, sizeof *k->row_starts);
-    k->carried = mgb_pool_alloc(&k->ways.pool, ((size_t)k->slot_count * (size_t)k->order_count + 1) *
-                                                   sizeof *k->carried);
+    k->carried = mgb_pool_alloc(
+        &k->ways.pool, ((size_t)k->slot_count * (size_t)k->order_count + 1) * sizeof *k->carried);
     k->finish = array_make(k, k->backups ? k->order_count : 0, sizeof *k->finish);
     k->dropped = array_make(k, k->backups ? k->order_count : 0, sizeof *k->dropped);
     k->late = array_make(k, k->backups ? k->plan->tower_count : 0, sizeof *k->late);
-    bool made = k->ready && k->most && k->ends && k->starts && k->rows &&
-                k->row_starts && k->carried && k->finish && k->dropped && k->late;
+    bool made = k->ready && k->most && k->ends && k->starts && k->rows && k->row_starts &&
+                k->carried && k->finish && k->dropped && k->late;
     if (sim->machine->step_sigma > 0) {
         k->drawn = array_make(k, sim->machine->device_count, sizeof *k->drawn);
         made &= k->drawn != NULL;
@@ -275,10 +271,9 @@ enum mgb_status mgb_sim_classes_cost(struct mgb_sim_classes *k, const struct mgb
     const struct mgb_machine *machine = sim->machine;
     bool meets = k->meet_count > 0;
     k->ways.step_ns = mgb_sim_round(machine->host.step_us * 1e3);
-    k->ways.submit_ns =
-        mgb_sim_is_submitted(&k->ways, machine) ? machine->host.submit_us * 1e3 : 0;
-    k->alike = !sim->slowness && machine->step_sigma <= 0 && k->ways.submit_ns <= 0 &&
-               k->backups == 0;
+    k->ways.submit_ns = mgb_sim_is_submitted(&k->ways, machine) ? machine->host.submit_us * 1e3 : 0;
+    k->alike =
+        !sim->slowness && machine->step_sigma <= 0 && k->ways.submit_ns <= 0 && k->backups == 0;
     MGB_TRY(queues_make(k, sim));
     MGB_TRY(shared_check(k, sim));
     MGB_TRY(kinds_make(k, sim));

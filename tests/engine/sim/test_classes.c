@@ -30,11 +30,10 @@ static struct mgb_virtual_step played(struct mgb_sim *sim, const struct drawn *d
 {
     const struct mgb_virtual *face = mgb_sim_virtual(sim);
     struct mgb_virtual_step out;
-    assert_ok(face->play(face->context, &out,
-                         &(struct mgb_virtual_request){.plan = drawn->plan,
-                                                       .placement = &drawn->placement,
-                                                       .step = step,
-                                                       .trace = true}));
+    assert_ok(face->play(
+        face->context, &out,
+        &(struct mgb_virtual_request){
+            .plan = drawn->plan, .placement = &drawn->placement, .step = step, .trace = true}));
     return out;
 }
 
@@ -45,10 +44,9 @@ static bool both_agree(struct mgb_machine *machine, const struct drawn *drawn)
                    *events = rigged_open(machine, MGB_SIM_EVENTS);
     const struct mgb_virtual *face = mgb_sim_virtual(classes);
     struct mgb_virtual_step step;
-    enum mgb_status status =
-        face->play(face->context, &step,
-                   &(struct mgb_virtual_request){.plan = drawn->plan,
-                                                 .placement = &drawn->placement});
+    enum mgb_status status = face->play(
+        face->context, &step,
+        &(struct mgb_virtual_request){.plan = drawn->plan, .placement = &drawn->placement});
     if (status == MGB_UNSUPPORTED)
         assert_message("tower classes");
     else
@@ -152,8 +150,7 @@ static void beyond_sixty_four_towers_classes_are_chosen_where_they_are_exact(voi
     struct mgb_sim *sim = rigged_open(many.machine, MGB_SIM_AUTO);
     played(sim, &many.drawn, 0);
     assert_int_equal(mgb_sim_effort_get(sim).engine, MGB_SIM_CLASSES);
-    assert_int_equal(mgb_sim_effort_get(sim).tasks,
-                     played(sim, &many.drawn, 0).task_count);
+    assert_int_equal(mgb_sim_effort_get(sim).tasks, played(sim, &many.drawn, 0).task_count);
     mgb_sim_close(sim);
     many.machine->host.memory_gbps = 1; /* all copies to the host share it */
     sim = rigged_open(many.machine, MGB_SIM_AUTO);
@@ -166,8 +163,8 @@ static void beyond_sixty_four_towers_classes_are_chosen_where_they_are_exact(voi
 static struct mgb_sim *backups_open(const struct mgb_machine *machine, int backups)
 {
     struct mgb_sim *sim = NULL;
-    assert_ok(mgb_sim_open(&sim, machine,
-                           &(struct mgb_sim_options){.seed = 11, .backups = backups}));
+    assert_ok(
+        mgb_sim_open(&sim, machine, &(struct mgb_sim_options){.seed = 11, .backups = backups}));
     return sim;
 }
 
@@ -251,10 +248,10 @@ static void backups_need_replicas_that_meet_in_all_reduces(void **state)
     struct many many;
     struct mgb_sim *sim = NULL;
     many_make(&many, 4, 0, 0);
-    assert_int_equal(mgb_sim_open(&sim, many.machine,
-                                  &(struct mgb_sim_options){.engine = MGB_SIM_EVENTS,
-                                                            .backups = 1}),
-                     MGB_UNSUPPORTED);
+    assert_int_equal(
+        mgb_sim_open(&sim, many.machine,
+                     &(struct mgb_sim_options){.engine = MGB_SIM_EVENTS, .backups = 1}),
+        MGB_UNSUPPORTED);
     for (int backups = 4; backups > 0; backups -= 3) {
         struct mgb_virtual_step out;
         if (backups == 1) {
