@@ -127,25 +127,29 @@ static void devices_push(lua_State *L, const struct player *player,
     }
 }
 
-/* Plays `count` steps; *out is the last one, *ns the mean. */
+/* Plays `count` steps; *out is the last one, *ns and *wasted are means. */
 static enum mgb_status steps_play(struct mgb_sim *sim, struct mgb_virtual_request *request,
-                                  int64_t count, struct mgb_virtual_step *out, double *ns)
+                                  int64_t count, struct mgb_virtual_step *out, double *ns,
+                                  double *wasted)
 {
     const struct mgb_virtual *face = mgb_sim_virtual(sim);
-    *ns = 0;
+    *ns = *wasted = 0;
     for (int64_t k = 0; k < count; k++, request->step++) {
         MGB_TRY(face->play(face->context, out, request));
         *ns += (double)out->wall_ns / (double)count;
+        *wasted += out->wasted_share / (double)count;
     }
     return MGB_OK;
 }
 
-/* play(machine, seed, step, count) -> ns, the mean of so many steps; devices, of the last one */
+/* play(machine, seed, step, count, backups) -> ns, the mean of so many steps; devices, of the last one; the mean share of work
+ * that was wasted by backups */
 static int player_play(lua_State *L)
 {
     struct player *player = luaL_checkudata(L, 1, PLAYER);
     const struct mgb_machine *machine = machine_get(L, 2);
-    struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1)};
+    struct mgb_sim_options options = {.seed = (uint64_t)luaL_optinteger(L, 3, 1),
+                                      .backups = (int)luaL_optinteger(L, 6, 0)};
     struct mgb_virtual_request request = {
         .plan = player->plan, .placement = &player->effective, .step = luaL_optinteger(L, 4, 0)};
     lua_Integer count = luaL_optinteger(L, 5, 1);
@@ -155,16 +159,17 @@ static int player_play(lua_State *L)
                         player->topology.device_count, machine->name, machine->device_count);
     struct mgb_virtual_step step;
     struct mgb_sim *sim;
-    double ns;
+    double ns, wasted;
     mgb_script_check(L, mgb_sim_open(&sim, machine, &options));
-    enum mgb_status status = steps_play(sim, &request, count, &step, &ns);
+    enum mgb_status status = steps_play(sim, &request, count, &step, &ns, &wasted);
     if (status == MGB_OK) {
         lua_pushnumber(L, ns);
         devices_push(L, player, step.devices);
+        lua_pushnumber(L, wasted);
     }
     mgb_sim_close(sim);
     mgb_script_check(L, status);
-    return 2;
+    return 3;
 }
 
 /* varied(machine, { compute =, wires =, host = }, seed, first, count) -> ns of the same step on so many draws of the machine,

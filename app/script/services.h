@@ -10,6 +10,7 @@
 
 #include "app/script/services_run.h"
 #include "app/script/services_sweep.h"
+#include <mgb/sim.h>
 
 struct script_session; /* opaque; app/session's */
 
@@ -42,6 +43,8 @@ struct script_services {
     struct mgb_run *(*engine)(struct script_session *session);
     /* The newest reading of a device's sensors, by its index in the run's topology; false: there was none. May be NULL. */
     bool (*sensed)(struct script_session *session, int device, struct mgb_sensed *out);
+    /* What simulating took since the session was opened; false: it is not simulated. May be NULL. */
+    bool (*played)(struct script_session *session, struct mgb_sim_effort *out);
     enum mgb_status (*evaluate)(struct script_session *session, struct mgb_evaluation *out,
                                 const struct mgb_source *source);
     /* Between steps, noted in the record; may be NULL. A finished run can still be saved. Loading begins a new segment unless

@@ -211,6 +211,23 @@ static int session_figures(lua_State *L)
     return 1;
 }
 
+/* played() -> { engine =, events =, tasks =, virtual_s =, real_s = } of all that was simulated; nil where nothing is */
+static int session_played(lua_State *L)
+{
+    static const char *const engines[] = {"auto", "replay", "events", "classes"};
+    struct box *box = box_open(L);
+    struct mgb_sim_effort effort;
+    if (!box->services->played || !box->services->played(box->session, &effort))
+        return 0;
+    lua_createtable(L, 0, 5);
+    mgb_script_set_text(L, "engine", engines[effort.engine]);
+    mgb_script_set_integer(L, "events", effort.events);
+    mgb_script_set_integer(L, "tasks", effort.tasks);
+    mgb_script_set_number(L, "virtual_s", (double)effort.virtual_ns / 1e9);
+    mgb_script_set_number(L, "real_s", (double)effort.real_ns / 1e9);
+    return 1;
+}
+
 /* set(placement) -> { changed =, total_ms =, plan_ms =, move_ms =, moved_bytes = }, or nil, status, message, details */
 static int session_set(lua_State *L)
 {
@@ -287,10 +304,11 @@ static void statuses_push(lua_State *L)
 
 void mgb_script_bind_session(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"step", session_step},       {"figures", session_figures},   {"set", session_set},
-        {"finish", session_finish},   {"evaluate", session_evaluate}, {"close", session_close},
-        {"is_open", session_is_open}, {"fail", session_fail},         {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"step", session_step},         {"figures", session_figures},
+                                       {"set", session_set},           {"finish", session_finish},
+                                       {"evaluate", session_evaluate}, {"close", session_close},
+                                       {"is_open", session_is_open},   {"fail", session_fail},
+                                       {"played", session_played},     {NULL, NULL}};
     luaL_newmetatable(L, SESSION);
     lua_pushcfunction(L, session_close);
     lua_setfield(L, -2, "__gc");

@@ -18,6 +18,7 @@ enum mgb_status mgb_session_set(struct script_session *session, struct mgb_chang
 enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_evaluation *out,
                                      const struct mgb_source *source);
 struct mgb_run *mgb_session_engine(struct script_session *session);
+bool mgb_session_played(struct script_session *session, struct mgb_sim_effort *out);
 
 /* critical.c: for mgb.explain */
 enum mgb_status mgb_hub_find_segment(void *context, int64_t *run, int64_t *segment,

@@ -199,6 +199,7 @@ void mgb_hub_services(struct script_services *out, struct mgb_hub *hub)
         .set = mgb_session_set,
         .engine = mgb_session_engine,
         .sensed = mgb_session_sensed,
+        .played = mgb_session_played,
         .evaluate = mgb_session_evaluate,
         .save = mgb_session_save,
         .load = mgb_session_load,

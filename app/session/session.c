@@ -251,6 +251,13 @@ enum mgb_status mgb_session_evaluate(struct script_session *session, struct mgb_
     return MGB_OK;
 }
 
+bool mgb_session_played(struct script_session *session, struct mgb_sim_effort *out)
+{
+    if (session->sim)
+        *out = mgb_sim_effort_get(session->sim);
+    return session->sim != NULL;
+}
+
 struct mgb_run *mgb_session_engine(struct script_session *session)
 {
     return session->run;

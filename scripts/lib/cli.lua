@@ -85,6 +85,11 @@ end
 local function steady_print(r)
   if r.backend == "sim" then
     line_print("simulated", "on a description of a machine: nothing was measured, and nothing trained")
+    local p = r.played -- a step that would be as the one before it is not played again
+    if p and p.real_s > 0 then
+      line_print("played", "%s s in %s ms: %d events by the engine of %s, %s million/s", digits(p.virtual_s),
+                 digits(p.real_s * 1000), p.events, p.engine, digits(p.events / p.real_s / 1e6))
+    end
     return
   end
   line_print("warm-up", "%d steps left out (%s)", r.warmup_steps, options.warmup == "auto" and "found by rule" or

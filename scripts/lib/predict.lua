@@ -4,19 +4,20 @@ local mgb, _, host = ...
 local prediction = { __name = "prediction" }
 prediction.__index = prediction
 
-local function played(player, s, machine, seed, step, count)
-  local ns, devices = player:play(machine, seed, step, count)
+local function played(player, s, machine, seed, step, count, backups)
+  local ns, devices, wasted = player:play(machine, seed, step, count, backups)
   local towers = s.request.placement:towers()
   local rows = s.request.placement:get("global_batch") or
                (s.request.placement:get("batch") or s.graph:fixed_batch() or 32) * towers
-  return setmetatable({ step_ms = ns / 1e6, examples_per_s = rows * 1e9 / ns, devices = devices, machine = machine,
+  rows = rows * (towers - (backups or 0)) / towers -- what replicas do that are not waited for counts for nothing
+  return setmetatable({ step_ms = ns / 1e6, examples_per_s = rows * 1e9 / ns, wasted = wasted, devices = devices, machine = machine,
                         simulated = true, player = player, prepared = s }, prediction)
 end
 
 -- The same plan on another machine with as many devices: `step_ms` and all else of it; where the machine has jitter, the mean of
--- `count` steps from `step` on.
-function prediction:on(machine, seed, step, count)
-  return played(self.player, self.prepared, mgb.machine(machine), seed, step, count)
+-- `count` steps from `step` on. Of the plan's GPUs `backups` are not waited for; `wasted` is their share of forward and backward.
+function prediction:on(machine, seed, step, count, backups)
+  return played(self.player, self.prepared, mgb.machine(machine), seed, step, count, backups)
 end
 
 -- Bytes a step from device to device.

@@ -190,9 +190,11 @@ function host.run_prepared(s, o)
     return nil, losses, message, details -- the status
   end
   if s.judge then s.judge(s, figures.loss, losses) end -- of a sweep: what was trained may be worth nothing
+  local played = s.session:played()
   s.session:finish()
   local result = host.result_make(s, figures, losses)
   result.loaded = s.loaded
+  result.played = played
   return result
 end
 

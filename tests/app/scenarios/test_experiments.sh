@@ -15,6 +15,12 @@ grep -q ' skew_ms ' "$work/toggles" || fail 61 "no skew: $(cat "$work/toggles")"
 [ "$(sed -n '/^start and finish/,$p' "$work/toggles" | grep -c ' /gpu:[01]  *[0-9.e-]*  *[0-9.e-]*$')" = 12 ] ||
     fail 61 "start and finish of the GPUs are missing: $(cat "$work/toggles")"
 
+# Backup replicas: the more there are, the shorter the step and the more work for nothing; none of it without any.
+"$MGBENCH" -e "$experiments/stragglers.lua" --model mlp --replicas 16 --step-sigma 0.3 --backups 0,2,8 --steps 20 --csv \
+    >"$work/out" || fail stragglers "it failed"
+tr -d '\r' <"$work/out" | awk -F, 'NR > 3 && ($3 >= step || $7 <= wasted) || NR == 3 && $7 != 0 { bad = 1 }
+    NF == 7 { rows++; step = $3; wasted = $7 } END { exit (bad || rows != 4) }' || fail stragglers "another shape: $(cat "$work/out")"
+
 # Row 59: what a step is bound by. A dense model of one row a GPU computes next to nothing and moves all of its weights.
 "$MGBENCH" -e "$experiments/placement.lua" --model mnist_cnn --data random --batch 1 --steps 3 >"$work/out" ||
     fail placement "it failed"
