@@ -18,7 +18,8 @@ struct mgb_virtual_request {
 struct mgb_virtual_step { /* valid until the next call */
     int64_t wall_ns;
     const struct mgb_device_times *devices; /* by index into plan->uses */
-    double wasted_share; /* of forward and backward, what was done by replicas that the step did not wait for */
+    double
+        wasted_share; /* of forward and backward, what was done by replicas that the step did not wait for */
     /* 0 unless traced; of more than a million tasks those of one tower of each kind, and what happens once. */
     int task_count;
     const struct mgb_task_time *tasks;
