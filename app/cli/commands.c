@@ -7,38 +7,15 @@
 #include <locale.h>
 #include <unistd.h>
 
-const struct mgb_command *const mgb_commands[] = {&mgb_command_script,
-                                                  &mgb_command_run,
-                                                  &mgb_command_plan,
-                                                  &mgb_command_check,
-                                                  &mgb_command_verify,
-                                                  &mgb_command_predict,
-                                                  &mgb_command_devices,
-                                                  &mgb_command_models,
-                                                  &mgb_command_machines,
-                                                  &mgb_command_sweep,
-                                                  &mgb_command_selftest,
-                                                  &mgb_command_runs,
-                                                  &mgb_command_show,
-                                                  &mgb_command_compare,
-                                                  &mgb_command_scaling,
-                                                  &mgb_command_baseline,
-                                                  &mgb_command_tag,
-                                                  &mgb_command_note,
-                                                  &mgb_command_query,
-                                                  &mgb_command_export,
-                                                  &mgb_command_merge,
-                                                  &mgb_command_rm,
-                                                  &mgb_command_vacuum,
-                                                  &mgb_command_seal,
-                                                  &mgb_command_doctor,
-                                                  &mgb_command_trace,
-                                                  &mgb_command_explain,
-                                                  &mgb_command_plot,
-                                                  &mgb_command_report,
-                                                  &mgb_command_info,
-                                                  &mgb_command_generate,
-                                                  NULL};
+const struct mgb_command *const mgb_commands[] = {
+    &mgb_command_script,   &mgb_command_run,     &mgb_command_plan,     &mgb_command_check,
+    &mgb_command_verify,   &mgb_command_predict, &mgb_command_devices,  &mgb_command_models,
+    &mgb_command_machines, &mgb_command_sweep,   &mgb_command_selftest, &mgb_command_runs,
+    &mgb_command_show,     &mgb_command_compare, &mgb_command_scaling,  &mgb_command_baseline,
+    &mgb_command_tag,      &mgb_command_note,    &mgb_command_query,    &mgb_command_export,
+    &mgb_command_merge,    &mgb_command_rm,      &mgb_command_vacuum,   &mgb_command_seal,
+    &mgb_command_doctor,   &mgb_command_trace,   &mgb_command_explain,  &mgb_command_plot,
+    &mgb_command_report,   &mgb_command_info,    &mgb_command_generate, NULL};
 
 int mgb_cli_exit_code(enum mgb_status status)
 {

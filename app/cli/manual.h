@@ -21,7 +21,7 @@ struct mgb_manual {
     const char *summary, *description;         /* a line; lines as in mgb_command.help */
     const struct mgb_command *const *commands; /* ended by NULL; NULL: it has none */
     const struct mgb_command *itself; /* what it does without a command's word; NULL: nothing */
-    const struct mgb_flag *flags;          /* of every command, or of the program */
+    const struct mgb_flag *flags;     /* of every command, or of the program */
     const struct mgb_manual_section *sections;
     const struct mgb_remark *warnings; /* ended by a NULL name; NULL: none */
     const char *see_also;              /* "sqlite3(1), gnuplot(1)" */

@@ -1,6 +1,7 @@
 /* The Lua parts of mgb and nn, in the order in which they build on each other. Each is called with mgb, nn and a table of
  * what C and the parts before lend; scripts never see that table. */
 #include "app/script/bind.h"
+#include "app/script/mgb_lua_best.h"
 #include "app/script/mgb_lua_checkpoint.h"
 #include "app/script/mgb_lua_closure.h"
 #include "app/script/mgb_lua_compare.h"
@@ -36,6 +37,7 @@
 #include "app/script/mgb_lua_table.h"
 #include "app/script/mgb_lua_trace.h"
 #include "app/script/mgb_lua_verify.h"
+#include "app/script/mgb_lua_whatif.h"
 #include "app/script/mgb_lua_words.h"
 #include "app/script/mgb_lua_workbench.h"
 
@@ -55,7 +57,7 @@ void mgb_script_open_library(lua_State *L)
         PART(table),         PART(plot),         PART(explain_hint), PART(explain),
         PART(compare),       PART(later),        PART(words),        PART(workbench),
         PART(max_batch),     PART(machine_read), PART(machine),      PART(predict),
-        PART(ranking),
+        PART(ranking),       PART(whatif),       PART(best),
 #undef PART
     };
     int mgb = lua_gettop(L), nn = mgb - 1;

@@ -2,7 +2,9 @@
  * stored. mgb.predict (scripts/lib/predict.lua) is what scripts see. */
 #include "app/script/bind.h"
 #include <mgb/phase.h>
+#include <mgb/run.h>
 #include <mgb/sim.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLAYER "mgb.player"
@@ -142,6 +144,63 @@ static enum mgb_status steps_play(struct mgb_sim *sim, struct mgb_virtual_reques
     return MGB_OK;
 }
 
+/* Traced tasks of a run, { number, ns, number, ns, ... } at `index`, numbered as stored: in the order of the flat plan. */
+static enum mgb_status tasks_learn(lua_State *L, int index, struct mgb_sim *sim,
+                                   const struct mgb_plan *plan)
+{
+    struct mgb_flat flat;
+    MGB_TRY(mgb_plan_expand(&flat, plan));
+    int count = (int)(lua_rawlen(L, index) / 2);
+    struct mgb_task_time *times = calloc((size_t)count + 1, sizeof *times);
+    enum mgb_status status =
+        times ? MGB_OK : mgb_fail(MGB_NO_MEMORY, "reading traced tasks: memory is exhausted");
+    for (int i = 0; i < count && status == MGB_OK; i++) {
+        lua_rawgeti(L, index, 2 * i + 1);
+        lua_rawgeti(L, index, 2 * i + 2);
+        lua_Integer number = lua_tointeger(L, -2);
+        if (number < 0 || number >= flat.count)
+            status = mgb_fail(MGB_STATE, "what was traced is of another plan than the run's");
+        else
+            times[i] = (struct mgb_task_time){.task = flat.tasks[number].task,
+                                              .tower = flat.tasks[number].tower,
+                                              .device = flat.tasks[number].device,
+                                              .from = flat.tasks[number].from,
+                                              .duration_ns = lua_tointeger(L, -1)};
+        lua_pop(L, 2);
+    }
+    if (status == MGB_OK)
+        status = mgb_sim_learn(sim, plan, times, count);
+    free(times);
+    mgb_flat_done(&flat);
+    return status;
+}
+
+/* replay(machine, session, tasks) -> ns, devices: a step with the durations that were traced in the session's run */
+static int player_replay(lua_State *L)
+{
+    struct player *player = luaL_checkudata(L, 1, PLAYER);
+    const struct mgb_machine *machine = machine_get(L, 2);
+    struct script_session *session = mgb_script_session(L, 3);
+    const struct mgb_run *run = mgb_script_of(L)->services->engine(session);
+    luaL_checktype(L, 4, LUA_TTABLE);
+    struct mgb_sim_options options = {.seed = 1};
+    struct mgb_virtual_request request = {.plan = player->plan, .placement = &player->effective};
+    struct mgb_virtual_step step;
+    struct mgb_sim *sim;
+    double ns, wasted;
+    mgb_script_check(L, mgb_sim_open(&sim, machine, &options));
+    enum mgb_status status = tasks_learn(L, 4, sim, mgb_run_plan(run));
+    if (status == MGB_OK)
+        status = steps_play(sim, &request, 1, &step, &ns, &wasted);
+    if (status == MGB_OK) {
+        lua_pushnumber(L, ns);
+        devices_push(L, player, step.devices);
+    }
+    mgb_sim_close(sim);
+    mgb_script_check(L, status);
+    return 2;
+}
+
 /* play(machine, seed, step, count, backups) -> ns, the mean of so many steps; devices, of the last one; the mean share of work
  * that was wasted by backups */
 static int player_play(lua_State *L)
@@ -240,9 +299,13 @@ static int player_admit(lua_State *L)
 
 void mgb_script_bind_predict(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"play", player_play},           {"varied", player_varied},
-                                       {"placement", player_placement}, {"traffic", player_traffic},
-                                       {"admit", player_admit},         {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"replay", player_replay},
+                                       {"play", player_play},
+                                       {"varied", player_varied},
+                                       {"placement", player_placement},
+                                       {"traffic", player_traffic},
+                                       {"admit", player_admit},
+                                       {NULL, NULL}};
     luaL_newmetatable(L, PLAYER);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");

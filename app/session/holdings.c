@@ -19,8 +19,10 @@ static void record_memory(struct script_session *session, const struct mgb_plan 
                     .device = session_device(session, use->device),
                     .category = (enum mgb_memory_category)c,
                     .planned_bytes = MGB_KNOWN_INT(use->peak[c]),
-                    .peak_bytes =
-                        mgb_session_trace_peak(&session->trace, u, (enum mgb_memory_category)c),
+                    .peak_bytes = session->sim
+                                      ? (struct mgb_maybe_int){0} /* nothing is held */
+                                      : mgb_session_trace_peak(&session->trace, u,
+                                                               (enum mgb_memory_category)c),
                 };
     }
     if (row)

@@ -182,6 +182,8 @@ enum mgb_status mgb_session_begin_segment(struct script_session *session)
     session->outcome = MGB_OUTCOME_RUNNING;
     mgb_session_count_idle(session);
     mgb_session_trace_begin(&session->trace, mgb_run_plan(session->run), session->warmup);
+    if (session->sim)
+        mgb_session_trace_simulated(&session->trace);
     mgb_session_warn_crowded(session);
     mgb_session_warn_one_row(session);
     mgb_session_warn_paths(session);

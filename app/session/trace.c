@@ -41,6 +41,12 @@ void mgb_session_trace_begin(struct session_trace *trace, const struct mgb_plan 
         trace->own_step = warmup > 2 ? warmup - 2 : warmup - 1;
 }
 
+void mgb_session_trace_simulated(struct session_trace *trace)
+{
+    if (flat_count(trace->plan) <= MOST_TASKS)
+        trace->own_step = 0;
+}
+
 void mgb_session_trace_ask(struct session_trace *trace, int64_t first, int64_t last)
 {
     trace->first = first <= last ? trace->warmup + first : 0;

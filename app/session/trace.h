@@ -51,6 +51,8 @@ struct session_trace {
 /* Starts over for a segment. Memory that cannot be had leaves figures unknown. */
 void mgb_session_trace_begin(struct session_trace *trace, const struct mgb_plan *plan,
                              int64_t warmup);
+/* There is no warm-up, and no step is another one for being traced: it is the segment's first. After begin. */
+void mgb_session_trace_simulated(struct session_trace *trace);
 void mgb_session_trace_done(struct session_trace *trace);
 /* Timed steps `first` to `last` of the segment, from 0, are to be traced; first > last: none. */
 void mgb_session_trace_ask(struct session_trace *trace, int64_t first, int64_t last);

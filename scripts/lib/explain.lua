@@ -55,6 +55,8 @@ local function steps_read(f)
   return like
 end
 
+host.traced_segment, host.traced_facts, host.traced_steps = segment_of, facts_read, steps_read
+
 -- What is wrong with them as an example of a step.
 local function doubt_text(f, steps)
   local warmup, odd = steps[1].warmup == 1, is_odd(f, steps[1])
@@ -306,7 +308,7 @@ local function hints_list(e, f)
       e.hints[#e.hints + 1] = toggle
     end
   end
-  if #texts > 0 then texts[#texts + 1] = "Measured comparison: mgbench compare " .. f.run_id .. " NEW" end
+  if #texts > 0 then texts[#texts + 1] = (f.simulated == 1 and "Comparison" or "Measured comparison") .. ": mgbench compare " .. f.run_id .. " NEW" end
   return texts
 end
 

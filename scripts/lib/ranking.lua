@@ -110,10 +110,10 @@ local function row_make(player, options, play)
 end
 
 -- A row a placement that differs in effect, and the players beside them. What cannot be planned is left out, unless nothing can.
-local function rows_make(what, s, candidates, play)
+local function rows_make(candidates, make, play)
   local rows, players, seen, fault = {}, {}, {}, nil
   for _, options in ipairs(candidates) do
-    local ok, player = pcall(host.player, host.request_with(what, s, options))
+    local ok, player = pcall(make, options)
     local effect = ok and effect_text(player:placement())
     if not ok then
       fault = fault or player
@@ -161,6 +161,8 @@ local function rows_judge(rows, samples)
   if best then rows[1].verdict = tie and "tie" or "best" end
 end
 
+host.ranking_candidates, host.ranking_rows, host.ranking_sort = candidates_list, rows_make, rows_sort
+
 local ranking_type = {}
 ranking_type.__index = ranking_type
 
@@ -195,7 +197,8 @@ function host.ranking_make(what, given)
   if not machine then host.fail(what .. ": machine: table, name or file of a machine expected, got nil") end
   if all.gpus == nil then all.gpus, o.gpus = machine.gpus, machine.gpus end
   local s = host.prepare(what, o, all, 0)
-  local rows, players = rows_make(what, s, candidates_list(all, s, machine), function(player) return player:play(machine, s.seed) end)
+  local rows, players = rows_make(candidates_list(all, s, machine), function(options) return host.player(host.request_with(what, s, options)) end,
+                                  function(player) return player:play(machine, s.seed) end)
   rows_sort(rows)
   local uncertainty = select(8, host.machine_facts(machine))
   local doubt = uncertainty > 0 and uncertainty or doubt_default

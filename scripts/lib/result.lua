@@ -119,6 +119,8 @@ function host.result_gone(result, gone, losses)
   return setmetatable(result, result_type)
 end
 
+function host.result_state(r) return states[r] end
+
 local function rounded(value) return value and host.number_text(value) or "-" end
 
 function result_type.__tostring(r)

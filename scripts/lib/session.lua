@@ -141,4 +141,7 @@ function host.session_open(s)
   return session
 end
 
+-- What a session was opened with; nil for everything else.
+function host.session_state(r) return states[r] end
+
 function mgb.session(options) return host.session_open(host.session_prepare(options)) end

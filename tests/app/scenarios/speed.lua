@@ -85,7 +85,6 @@ S.rows{
     local row = S.query("SELECT * FROM placement WHERE gpus = 2 AND batch_per_gpu = 5 AND strategy = 'outputs'")[1]
     S.equal(row.reloc_off_merge_cpu ~= nil and row.reloc_off_merge_gpu ~= nil, true, "what was measured")
     S.equal(row.reloc_on_merge_cpu == nil and row.reloc_on_merge_gpu == nil, true, "what was not")
-    S.fails(function() mgb.best{ model = "digits_cnn" } end, "not in this version")
   end },
   { "64", "a fixed global batch and a fixed batch per GPU are kept apart, each against its own baseline", function()
     local weak = mgb.sweep(S.with(base, { name = "row 64", steps = 2, batch = 8, grid = { gpus = { 1, 2 } } }))

@@ -44,6 +44,10 @@ grep -q '^clocks\| loss ' out && fail sim "it tells of a loss, or of this machin
 mgbench show --db a.db last >out || fail sim "no show"
 said sim 'devices  *simulated' out
 said sim 'figures from ' out
+mgbench explain --db a.db last >out || fail sim "no explanation"
+said sim '^Run .*4 simulated GPUs.*1 traced timed step' out
+said sim '^Bound by [a-z]* /' out
+said sim '^sum  */gpu:2->/cpu:0 ' out
 # shellcheck disable=SC2086
 mgbench $tiny --db a.db --backend host --steps 3 >out || fail sim "the run failed"
 mgbench compare --db a.db 1 last >out
