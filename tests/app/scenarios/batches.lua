@@ -42,11 +42,19 @@ S.rows{
   { "7", "9 rows on 4 GPUs: 3 2 2 2, no empty replica", function()
     S.equal(split_of(9, 4), "3 2 2 2", "rows of each tower")
   end },
-  { "9", "batch norm, 9 rows on 8 GPUs: finite; mgb.verify says why 8 towers differ from one, and that they do not under sync", function()
+  { "9", "batch norm, 9 rows on 8 GPUs: finite, towers of one row warned about; 8 differ from one, under sync they do not", function()
     local normed = { model = S.small{ norm = true }, data = base.data, global_batch = 9 }
-    for _, bn in ipairs{ "tower", "sync" } do
-      local s <close> = mgb.session(S.with(normed, { gpus = 8, bn = bn }))
+    local and_layer = " one row, and batch_norm 'batch_norm' nothing to normalise over there"
+    for _, case in ipairs{ { gpus = 8, bn = "tower", named = "towers 1 to 7 have" .. and_layer },
+                           { gpus = 5, bn = "tower", named = "tower 4 has" .. and_layer },
+                           { gpus = 4, bn = "tower" }, { gpus = 8, bn = "sync" } } do
+      local s <close> = mgb.session(S.with(normed, { gpus = case.gpus, bn = case.bn }))
       for _, loss in ipairs(s:step(10).losses) do S.equal(loss == loss and loss < math.huge, true, "finite loss") end
+      local run = S.value("SELECT run_id FROM segment WHERE id = ?", s:step(1).segment_id)
+      local notes = S.query("SELECT text FROM note WHERE text LIKE '%[one-row]' AND run_id = ?", run)
+      local what = ("warning about one row on %d towers under %s"):format(case.gpus, case.bn)
+      S.equal(#notes, case.named and 1 or 0, what)
+      if case.named then S.equal(notes[1].text:sub(1, #case.named), case.named, what) end
     end
     local sides = S.with(normed, { a = { gpus = 1 }, b = { gpus = 8 }, steps = 5 })
     local v = mgb.verify(sides)
