@@ -21,7 +21,7 @@ end
 S.rows{
   { "K8", "train, predict, save, clear, load on other GPU counts and on the host alone: predictions equal", function()
     local digest, before = saved(S.with(digits, { gpus = 2 }), 30)
-    for _, place in ipairs{ { gpus = 1 }, { gpus = 3 }, { gpus = 4, strategy = "allreduce" },
+    for _, place in ipairs{ { gpus = 1 }, { gpus = 3 }, { gpus = 4, strategy = "allreduce" }, { gpus = 0 },
                             { gpus = 1, weights_at = "/cpu:0", merge_at = "/cpu:0" } } do
       local s <close> = mgb.session(S.with(digits, place))
       local loaded = s:load(file)
@@ -50,13 +50,14 @@ S.rows{
     s:step(2)
     S.equal(s:digest(), digest, "digest")
   end },
-  { "20", "made on N GPUs, loaded on M, all of 1 to 4; what matches no tensor is an error", function()
-    for n = 1, 4 do
+  { "20", "made on N GPUs, loaded on M, all of 0 to 4 (0: the host alone); what matches no tensor is an error", function()
+    for n = 0, 4 do
       local digest = saved(S.with(digits, { gpus = n }), 2)
-      for m = 1, 4 do
+      for m = 0, 4 do
         local s <close> = mgb.session(S.with(digits, { gpus = m }))
         s:load(file)
         S.equal(s:digest(), digest, ("digest of %d on %d"):format(n, m))
+        S.equal(s.towers[1].device, m == 0 and "/cpu:0" or "/gpu:0", "device of the first tower")
       end
     end
     local s <close> = mgb.session{ model = S.line, data = mgb.data.rows{ x = { 1, 2 }, t = { 1, 2 } } }
