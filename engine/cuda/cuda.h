@@ -71,8 +71,7 @@ struct mgb_queue {
     cudaEvent_t arrived, served; /* collective.c */
     bool collective; /* it took part in one of NCCL's: `arrived` is where its newest one begins */
     int rank;        /* there */
-    double *
-        scratch; /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping; cuBLAS's workspace follows */
+    double *scratch; /* MGB_CUDA_SCRATCH numbers on the device, for norms and clipping */
     struct mgb_cuda_arithmetic arithmetic;
     uint64_t capture; /* the newest that its stream is or was part of */
     const char *last; /* the newest work, for messages */

@@ -63,10 +63,17 @@ static enum mgb_status use_check(const struct mgb_cuda *cuda, const struct mgb_n
     return MGB_OK;
 }
 
-/* What operands are narrowed in follows an operator's own workspace. */
+/* An operator's own workspace is followed by what operands are narrowed in and by cuBLAS's, so that its products allocate
+ * nothing, also where they are captured, and take no more than was planned. */
 static int64_t narrow_begin(int64_t bytes)
 {
     return (bytes + 63) / 64 * 64;
+}
+
+static int64_t blas_room(const struct mgb_cuda *cuda, const struct mgb_cuda_use *use,
+                         int64_t narrow)
+{
+    return mgb_cuda_blas_room(cuda->topology->devices[use->device].capability, narrow);
 }
 
 /* All tensors plain on GPUs. */
@@ -80,20 +87,29 @@ static enum mgb_status gpu_facts(struct mgb_operator_facts *out, const struct mg
     if (op->facts)
         MGB_TRY(op->facts(out, use));
     mgb_cuda_dnn_facts(out, cuda, op, use);
+    if (!op->narrow)
+        return MGB_OK;
+    int64_t narrow = op->narrow(use);
+    out->workspace_bytes = narrow_begin(out->workspace_bytes) + blas_room(cuda, use, narrow);
     if (mgb_precision_narrow(use->precision))
-        out->workspace_bytes = narrow_begin(out->workspace_bytes) + op->narrow(use);
+        out->workspace_bytes += narrow;
     return MGB_OK;
 }
 
-void mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
-                             void *workspace)
+enum mgb_status mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                                        void *workspace)
 {
     queue->arithmetic = (struct mgb_cuda_arithmetic){.precision = kernel->use.precision};
-    if (!mgb_precision_narrow(kernel->use.precision))
-        return;
-    queue->arithmetic.bytes = kernel->op->narrow(&kernel->use);
-    queue->arithmetic.narrow =
-        (char *)workspace + kernel->facts.workspace_bytes - queue->arithmetic.bytes;
+    if (!kernel->op->narrow)
+        return MGB_OK;
+    int64_t narrow = kernel->op->narrow(&kernel->use);
+    int64_t bytes = blas_room(queue->cuda, &kernel->use, narrow);
+    char *room = (char *)workspace + kernel->facts.workspace_bytes - bytes;
+    if (mgb_precision_narrow(kernel->use.precision)) {
+        queue->arithmetic.bytes = narrow;
+        queue->arithmetic.narrow = room - narrow;
+    }
+    return mgb_cuda_blas_room_set(queue, room, bytes);
 }
 
 enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_node_use *use,

@@ -63,9 +63,9 @@ enum mgb_status mgb_cuda_describe(void *context, int device, const struct mgb_no
                                   struct mgb_operator_facts *out);
 enum mgb_status mgb_cuda_kernel(void *context, struct mgb_kernel **out,
                                 const struct mgb_kernel_request *request);
-/* Before an operator starts: how its products are taken. */
-void mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
-                             void *workspace);
+/* Before an operator starts: how its products are taken, and in its workspace the one that cuBLAS has. */
+enum mgb_status mgb_cuda_arithmetic_set(struct mgb_queue *queue, const struct mgb_kernel *kernel,
+                                        void *workspace);
 void mgb_cuda_kernels_done(struct mgb_cuda *cuda);
 
 #endif

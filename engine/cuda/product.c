@@ -2,6 +2,29 @@
 #include "engine/cuda/product.h"
 
 #include "engine/cuda/queue.h"
+#include <stdlib.h>
+
+#define BLAS_ALIGNMENT 256               /* bytes, of cuBLAS's workspace */
+#define BLAS_LEAST ((int64_t)16 << 10)   /* bytes, below which products may fail */
+#define ROOM_SLACK (BLAS_ALIGNMENT - 64) /* a workspace begins at any 64 bytes */
+
+/* What NVIDIA recommends, 32 MiB from Hopper on, else 4 (cuBLAS, "cublasSetWorkspace"), but not more than the operands in f32
+ * take, so that small products stay small. */
+int64_t mgb_cuda_blas_room(const char *capability, int64_t narrow)
+{
+    int64_t most = (int64_t)(atoi(capability) >= 9 ? 32 : 4) << 20, bytes = most;
+    if (narrow < most / 2)
+        bytes = (2 * narrow + BLAS_ALIGNMENT - 1) / BLAS_ALIGNMENT * BLAS_ALIGNMENT;
+    return (bytes < BLAS_LEAST ? BLAS_LEAST : bytes) + ROOM_SLACK;
+}
+
+enum mgb_status mgb_cuda_blas_room_set(struct mgb_queue *queue, char *room, int64_t bytes)
+{
+    size_t skipped = (BLAS_ALIGNMENT - (uintptr_t)room % BLAS_ALIGNMENT) % BLAS_ALIGNMENT;
+    cublasStatus_t status =
+        cublasSetWorkspace(queue->blas, room + skipped, (size_t)(bytes - ROOM_SLACK));
+    return status == CUBLAS_STATUS_SUCCESS ? MGB_OK : mgb_cublas_fail(status, "cublasSetWorkspace");
+}
 
 static cublasOperation_t operation(const struct mgb_cuda_matrix *matrix)
 {

@@ -38,6 +38,12 @@ static inline int64_t mgb_cuda_narrow_bytes(int64_t matrices, int64_t rows, int6
     return (matrices * rows * row * 2 + 63) / 64 * 64;
 }
 
+/* Room for cuBLAS in the workspace of an operator whose largest product has operands of `narrow` bytes in 16 bits, on a device
+ * of that compute capability. A multiple of 64. */
+int64_t mgb_cuda_blas_room(const char *capability, int64_t narrow);
+/* Gives such a room of the queue's device to cuBLAS until the next is given. */
+enum mgb_status mgb_cuda_blas_room_set(struct mgb_queue *queue, char *room, int64_t bytes);
+
 static inline bool mgb_precision_narrow(enum mgb_precision precision)
 {
     return precision == MGB_PRECISION_BF16 || precision == MGB_PRECISION_F16;

@@ -7,35 +7,21 @@
 #include "engine/cuda/dnn/dnn.h"
 #include "engine/cuda/peers.h"
 #include <sched.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define MAX_BLOCKS 8192
 #define SPIN_NS 200000LL
 #define NAP_NS 50000
 
-/* What cuBLAS takes for itself where nobody gives it any (cuBLAS, "cublasSetWorkspace": 32 MiB from Hopper on, else 4), but
- * little of a small device. It is given, so that a product allocates nothing where it is captured. */
-static size_t workspace_bytes(const struct mgb_queue *queue)
-{
-    const struct mgb_device *device = &queue->cuda->topology->devices[queue->request.device];
-    int64_t wanted = (int64_t)(atoi(device->capability) >= 9 ? 32 : 4) << 20;
-    int64_t most = device->memory_bytes / 64 / 256 * 256;
-    return (size_t)(most > 0 && most < wanted ? most : wanted);
-}
-
 static enum mgb_status blas_fill(struct mgb_queue *queue)
 {
     struct mgb_cuda *cuda = queue->cuda;
-    size_t scratch = MGB_CUDA_SCRATCH * sizeof *queue->scratch, workspace = workspace_bytes(queue);
-    MGB_CUDA_TRY(cuda, cudaMalloc((void **)&queue->scratch, scratch + workspace));
+    MGB_CUDA_TRY(cuda,
+                 cudaMalloc((void **)&queue->scratch, MGB_CUDA_SCRATCH * sizeof *queue->scratch));
     cublasStatus_t status = cublasCreate(&queue->blas);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasSetStream(queue->blas, queue->stream);
-    if (status != CUBLAS_STATUS_SUCCESS)
-        return mgb_cublas_fail(status, "cublasCreate");
-    status = cublasSetWorkspace(queue->blas, queue->scratch + MGB_CUDA_SCRATCH, workspace);
-    return status == CUBLAS_STATUS_SUCCESS ? MGB_OK : mgb_cublas_fail(status, "cublasSetWorkspace");
+    return status == CUBLAS_STATUS_SUCCESS ? MGB_OK : mgb_cublas_fail(status, "cublasCreate");
 }
 
 static enum mgb_status stream_fill(struct mgb_queue *queue)

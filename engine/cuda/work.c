@@ -26,7 +26,7 @@ enum mgb_status mgb_cuda_launch(struct mgb_queue *queue, struct mgb_kernel *kern
 {
     if (!queue->on_cpu) {
         MGB_TRY(mgb_cuda_begin(queue, kernel->name));
-        mgb_cuda_arithmetic_set(queue, kernel, launch->workspace);
+        MGB_TRY(mgb_cuda_arithmetic_set(queue, kernel, launch->workspace));
         return kernel->start(queue, kernel, launch);
     }
     struct mgb_cuda_job *job;

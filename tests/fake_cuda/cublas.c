@@ -9,6 +9,8 @@ struct cublasContext {
     cudaStream_t stream;
     cublasMath_t mode;
     int device;
+    void *workspace; /* the caller's; NULL: cuBLAS's own */
+    size_t workspace_bytes;
 };
 
 static struct cublasContext *handles; /* under the lock */
@@ -60,8 +62,11 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream)
     ENTER();
     fake_lock();
     bool fits = fake_stream_device(stream) == handle->device;
-    if (fits)
+    if (fits) {
         handle->stream = stream;
+        handle->workspace = NULL; /* the manual: a stream comes with cuBLAS's own again */
+        handle->workspace_bytes = 0;
+    }
     fake_unlock();
     return fits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
@@ -87,12 +92,17 @@ cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* A workspace must be device memory of the handle's device; the fake needs none of it. */
+/* A workspace must be device memory of the handle's device, at 256 bytes. */
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace, size_t bytes)
 {
     ENTER();
     fake_lock();
-    bool fits = bytes == 0 || fake_block_holds(workspace, bytes, handle->device);
+    bool fits = bytes == 0 || ((uintptr_t)workspace % 256 == 0 &&
+                               fake_block_holds(workspace, bytes, handle->device));
+    if (fits) {
+        handle->workspace = bytes > 0 ? workspace : NULL;
+        handle->workspace_bytes = bytes;
+    }
     fake_unlock();
     return fits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
@@ -134,8 +144,15 @@ static cublasStatus_t gemm_push(cublasHandle_t handle, const struct fake_gemm *w
         fake_complain("gemm: a matrix is not in the memory of device %d", handle->device);
         return CUBLAS_STATUS_INVALID_VALUE;
     }
+    if (handle->workspace &&
+        !fake_block_holds(handle->workspace, handle->workspace_bytes, handle->device)) {
+        fake_complain("gemm: the workspace is no memory of device %d any more", handle->device);
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
     struct fake_gemm *op = fake_allocate(sizeof *op);
     *op = *wanted;
+    op->workspace = handle->workspace;
+    op->workspace_bytes = handle->workspace_bytes;
     op->op.run = fake_gemm_run;
     op->op.work = true;
     fake_stream_push(handle->stream, &op->op);

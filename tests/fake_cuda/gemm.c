@@ -122,6 +122,10 @@ void fake_gemm_run(struct fake_op *op)
     const struct fake_gemm *g = (const struct fake_gemm *)op;
     if (fake_config_get()->blas_slow_us)
         usleep(fake_config_get()->blas_slow_us);
+    if (g->workspace) {
+        fake_touch_write(g->workspace, g->workspace_bytes);
+        memset(g->workspace, 0xff, g->workspace_bytes);
+    }
     for (long long member = 0; member < g->batch; member++)
         member_run(g, member);
 }

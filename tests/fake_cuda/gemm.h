@@ -19,7 +19,9 @@ struct fake_gemm {
     struct fake_matrix a, b, c; /* c is written */
     long long m, n, k, batch;
     float alpha, beta;
-    bool tf32; /* inputs are rounded to 10 bits of mantissa */
+    bool tf32;       /* inputs are rounded to 10 bits of mantissa */
+    void *workspace; /* left as NaN */
+    size_t workspace_bytes;
 };
 
 float fake_tf32_round(float value);

@@ -67,6 +67,35 @@ static void products_match_a_plain_loop(void **state)
     ok(cudaFree(dc));
 }
 
+static void a_workspace_lies_at_256_bytes_and_is_written_by_products(void **state)
+{
+    (void)state;
+    machine_plain();
+    float x = 3.0f, one = 1.0f, left[65] = {0};
+    cublasHandle_t handle;
+    cudaStream_t stream = stream_make_on(0);
+    float *dx = uploaded(&x, 1), *dy = uploaded(&x, 1), *room = uploaded(left, 65);
+    ok(cublasCreate(&handle));
+    ok(cublasSetStream(handle, stream));
+    assert_int_equal(cublasSetWorkspace(handle, room + 1, 64), CUBLAS_STATUS_INVALID_VALUE);
+    assert_int_equal(cublasSetWorkspace(handle, &one, 4), CUBLAS_STATUS_INVALID_VALUE);
+    ok(cublasSetWorkspace(handle, room, 64 * sizeof *room));
+    ok(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, dx, 1, dx, 1, &one, dy, 1));
+    ok(cudaStreamSynchronize(stream));
+    ok(cudaMemcpy(left, room, sizeof left, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 64; i++)
+        assert_true(left[i] != left[i]);
+    assert_true(left[64] == 0.0f);
+    ok(cudaFree(room));
+    assert_int_equal(
+        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, dx, 1, dx, 1, &one, dy, 1),
+        CUBLAS_STATUS_INVALID_VALUE);
+    ok(cublasDestroy(handle));
+    ok(cudaStreamDestroy(stream));
+    ok(cudaFree(dx));
+    ok(cudaFree(dy));
+}
+
 static void product_adds_to_what_was_there_when_beta_says_so(void **state)
 {
     (void)state;
@@ -230,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_match_a_plain_loop),
+        cmocka_unit_test(a_workspace_lies_at_256_bytes_and_is_written_by_products),
         cmocka_unit_test(product_adds_to_what_was_there_when_beta_says_so),
         cmocka_unit_test(product_elsewhere_or_beyond_the_end_is_refused),
         cmocka_unit_test(all_reduce_sums_and_broadcast_spreads),

@@ -77,7 +77,7 @@ static enum mgb_status round_time(int64_t *ns, struct bench *bench, start_functi
 {
     struct mgb_queue *queue = bench->queue;
     float ms = 0;
-    mgb_cuda_arithmetic_set(queue, bench->kernel, bench->launch.workspace);
+    MGB_TRY(mgb_cuda_arithmetic_set(queue, bench->kernel, bench->launch.workspace));
     MGB_CUDA_TRY(queue->cuda, cudaEventRecord(bench->begin, queue->stream));
     MGB_TRY(start(queue, bench->kernel, &bench->launch));
     MGB_CUDA_TRY(queue->cuda, cudaEventRecord(bench->end, queue->stream));

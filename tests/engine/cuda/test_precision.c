@@ -178,6 +178,39 @@ static void an_operand_that_stays_is_narrowed_once_until_another_comes(void **st
     machine_check_empty();
 }
 
+static void room_for_cublas_is_as_large_as_the_operands_in_f32_between_two_bounds(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 200; number++) {
+        int64_t narrow = (int64_t)draw(number, 0, 1 << 26) >> draw(number, 1, 20);
+        const char *capability = draw(number, 2, 2) ? "9.0" : "8.6";
+        int64_t most = (int64_t)(*capability == '9' ? 32 : 4) << 20;
+        int64_t room = mgb_cuda_blas_room(capability, narrow), bytes = room - 192; /* to align */
+        assert_int_equal(room % 64, 0);
+        assert_in_range(bytes, 16 << 10, most);
+        assert_true(bytes == most || bytes >= 2 * narrow);
+        assert_true(bytes == 16 << 10 || bytes < 2 * narrow + 256);
+    }
+    assert_int_equal(mgb_cuda_blas_room("10.0", INT64_MAX / 4), (32 << 20) + 192);
+}
+
+static void a_queue_takes_no_memory_for_products(void **state)
+{
+    (void)state;
+    size_t before, after, total;
+    machine_set("1", NULL);
+    struct rig rig = rig_open(machine_cuda(), 0);
+    struct mgb_queue *first = rig_compute(&rig, 1, 1);
+    assert_int_equal(cudaMemGetInfo(&before, &total), cudaSuccess);
+    struct mgb_queue *queue = rig_compute(&rig, 1, 1);
+    assert_int_equal(cudaMemGetInfo(&after, &total), cudaSuccess);
+    assert_in_range(before - after, 0, MGB_CUDA_SCRATCH * sizeof(double));
+    rig.backend->queue_free(queue);
+    rig.backend->queue_free(first);
+    rig_close(&rig);
+    machine_check_empty();
+}
+
 static const struct {
     enum mgb_op_kind kind;
     const char *name;
@@ -270,6 +303,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operands_are_rounded_to_nearest_and_sums_are_f32),
         cmocka_unit_test(an_operand_that_stays_is_narrowed_once_until_another_comes),
+        cmocka_unit_test(room_for_cublas_is_as_large_as_the_operands_in_f32_between_two_bounds),
+        cmocka_unit_test(a_queue_takes_no_memory_for_products),
         cmocka_unit_test(every_operator_that_multiplies_does_so_in_each_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
