@@ -107,6 +107,7 @@ static enum mgb_status launch_small(struct mgb_queue *queue, struct mgb_kernel *
     if (kind != MGB_OP_ATTENTION && kind != MGB_OP_ATTENTION_GRAD)
         return machine_cuda()->launch(queue, kernel, launch);
     MGB_TRY(mgb_cuda_begin(queue, kernel->name));
+    MGB_TRY(mgb_cuda_arithmetic_set(queue, kernel, launch->workspace));
     return mgb_cuda_attention_run(queue, &kernel->use, launch, limit);
 }
 
@@ -187,11 +188,10 @@ static void values_compare(const struct mgb_graph *graph, const struct rig_value
     }
 }
 
-static void rows_of_a_block_each_match_the_host(void **state)
+/* Frees the graph. */
+static void host_match(struct mgb_graph *graph, int64_t rows)
 {
-    (void)state;
-    struct mgb_graph *graph = wide_make();
-    struct reference reference = reference_make(graph, 3);
+    struct reference reference = reference_make(graph, rows);
     struct rig_values host, cuda;
     const struct rig_play near = {.device = 0, .threads = 1, .plain = true};
     const struct rig_play far = {.device = 1, .threads = 1, .plain = true};
@@ -207,6 +207,36 @@ static void rows_of_a_block_each_match_the_host(void **state)
     reference_free(&reference);
     mgb_graph_free(graph);
     machine_close(&rig);
+}
+
+static void rows_of_a_block_each_match_the_host(void **state)
+{
+    (void)state;
+    host_match(wide_make(), 3);
+}
+
+static void causal_queries_come_in_four_blocks_where_those_are_large(void **state)
+{
+    (void)state;
+    for (int64_t queries = 1; queries < 5000; queries += 37) {
+        int64_t block = mgb_cuda_attention_block(queries, true);
+        assert_int_equal(mgb_cuda_attention_block(queries, false), queries);
+        assert_true(block <= queries && (block == queries || block >= 256));
+        assert_true(block <= 256 || (block - 1) * 4 < queries);
+        assert_true(block * 4 >= queries);
+    }
+}
+
+/* Two blocks, the second smaller, with their gradients. */
+static void causal_queries_in_blocks_match_the_host(void **state)
+{
+    (void)state;
+    struct mgb_graph *graph = model_make("long");
+    int x = model_input(graph, "x", SHAPE(2, 300, 3));
+    x = model_dense(graph, "in", x, 4, MGB_TANH);
+    x = attention(graph, x, x, x, -1,
+                  (struct mgb_attention){.heads = 2, .causal = true, .dropout = 0.25f});
+    host_match(classify(graph, x), 2);
 }
 
 static int made_by(const struct mgb_graph *graph, enum mgb_op_kind kind)
@@ -283,6 +313,8 @@ int main(void)
         cmocka_unit_test(models_match_the_reference_in_any_order_of_threads),
         cmocka_unit_test(attention_in_chunks_matches_the_reference),
         cmocka_unit_test(rows_of_a_block_each_match_the_host),
+        cmocka_unit_test(causal_queries_come_in_four_blocks_where_those_are_large),
+        cmocka_unit_test(causal_queries_in_blocks_match_the_host),
         cmocka_unit_test(gradient_by_rows_has_the_bits_of_the_whole_table),
         cmocka_unit_test(number_outside_of_its_table_leaves_the_weights),
     };
