@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes tests/golden/models/{siamese,two_in_two_out,nested,positions,mnist_cnn}.txt with PyTorch 1.13 in double: small nets whose
-parts are shared, joined, one within the other or at every position, and outputs of the network of the Keras MNIST example.
+"""Makes tests/golden/models/{siamese,two_in_two_out,nested,positions,mnist_cnn,digits_cnn,mlp}.txt with PyTorch 1.13 in double:
+small nets whose parts are shared, joined, one within the other or at every position, and the three plain ones, without dropout.
 
 Run by hand when a case is added. Weights are made in the order in which the models of scripts/models make them.
 """
@@ -22,11 +22,10 @@ class Dense:
         return x @ self.w + self.b
 
 
-def finish(golden, output_of, loss_of):
+def finish(golden, output_of, loss_of, lr=0.1):
     with torch.no_grad():
         golden.write("outputs", output_of().reshape(-1).tolist())
-    if loss_of:
-        golden.train(loss_of, 0.1)
+    golden.train(loss_of, lr)
     golden.save()
 
 
@@ -84,15 +83,48 @@ def positions():
     finish(g, net, lambda: F.cross_entropy(net(), label))
 
 
+def plain(g, image, layers, lr):
+    """A classifier that calls `layers` one after the other; convolutions have channels second."""
+    label = g.input(len(image), (), 10)
+
+    def net():
+        x = image
+        for layer in layers:
+            x = layer(x)
+        return x
+    finish(g, net, lambda: F.cross_entropy(net(), label), lr)
+
+
+def convolved(g, inputs, filters, padding):
+    w, b = convolution(g, inputs, filters)
+    return lambda x: F.relu(F.conv2d(x, w, b, padding=padding))
+
+
+def pooled(x):
+    return F.max_pool2d(x, 2)
+
+
+def flat(x):
+    return x.permute(0, 2, 3, 1).reshape(len(x), -1)
+
+
 def mnist_cnn():
-    """Without dropout, as in evaluation."""
     g = Golden("mnist_cnn")
-    x, _ = g.input(2, (28, 28, 1)).permute(0, 3, 1, 2), g.input(2, (), 10)
-    for inputs, filters in ((1, 32), (32, 64)):
-        x = F.relu(F.conv2d(x, *convolution(g, inputs, filters)))
-    x = F.max_pool2d(x, 2).permute(0, 2, 3, 1).reshape(2, -1)
-    dense, logits = Dense(g, 9216, 128), Dense(g, 128, 10)
-    finish(g, lambda: logits(F.relu(dense(x))), None)
+    image = g.input(4, (28, 28, 1)).permute(0, 3, 1, 2)
+    plain(g, image, [convolved(g, 1, 32, 0), convolved(g, 32, 64, 0), pooled, flat, Dense(g, 9216, 128), F.relu,
+                     Dense(g, 128, 10)], 0.001)
+
+
+def digits_cnn():
+    g = Golden("digits_cnn")
+    image = g.input(6, (8, 8, 1)).permute(0, 3, 1, 2)
+    plain(g, image, [convolved(g, 1, 16, 1), pooled, convolved(g, 16, 32, 1), flat, Dense(g, 512, 10)], 0.05)
+
+
+def mlp():
+    g = Golden("mlp")
+    image = g.input(6, (28, 28, 1)).reshape(6, -1)
+    plain(g, image, [Dense(g, 784, 128), F.relu, Dense(g, 128, 128), F.relu, Dense(g, 128, 10)], 0.05)
 
 
 siamese()
@@ -100,3 +132,5 @@ two_in_two_out()
 nested()
 positions()
 mnist_cnn()
+digits_cnn()
+mlp()

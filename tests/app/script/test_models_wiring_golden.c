@@ -1,4 +1,5 @@
-/* Models whose parts are shared, joined, one within the other or at every position, and mnist_cnn, against PyTorch. */
+/* Models whose parts are shared, joined, one within the other or at every position, and the plain ones, against
+ * PyTorch: outputs, and losses and gradients of training steps. */
 #include "tests/support/check.h"
 
 #include "tests/app/script/golden_model.h"
@@ -54,6 +55,20 @@ static void mnist_cnn_is_that_of_the_example(void **state)
 {
     (void)state;
     golden_model_evaluate("mnist_cnn", "'mnist_cnn'");
+    golden_model_train("mnist_cnn", "'mnist_cnn', { dropout = 0.0 }");
+}
+
+static void digits_cnn_trains_as_its_layers_do_in_pytorch(void **state)
+{
+    (void)state;
+    golden_model_evaluate("digits_cnn", "'digits_cnn'");
+    golden_model_train("digits_cnn", "'digits_cnn', { dropout = 0.0 }");
+}
+
+static void mlp_trains_as_its_layers_do_in_pytorch(void **state)
+{
+    (void)state;
+    both("mlp", "'mlp'");
 }
 
 int main(void)
@@ -65,6 +80,8 @@ int main(void)
         cmocka_unit_test(a_model_within_a_model_is_used_twice),
         cmocka_unit_test(layers_and_models_at_every_position_are_the_same_at_each),
         cmocka_unit_test(mnist_cnn_is_that_of_the_example),
+        cmocka_unit_test(digits_cnn_trains_as_its_layers_do_in_pytorch),
+        cmocka_unit_test(mlp_trains_as_its_layers_do_in_pytorch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
