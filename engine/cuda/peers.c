@@ -191,7 +191,6 @@ static enum mgb_status probe_make(struct probe *probe)
 
 static void probe_free(struct probe *probe)
 {
-    (void)cudaStreamSynchronize(probe->cuda->gpus[probe->to].service);
     if (probe->source)
         cudaFree(probe->source);
     if (probe->target)
@@ -232,6 +231,8 @@ static enum mgb_status peer_try(struct mgb_cuda *cuda, struct mgb_cuda_peer *pee
         status = ways_measure(&probe, peer);
         slow = peer->verdict == MGB_PEER_SLOW;
     }
+    if (status != MGB_OK) /* else all of it was waited for */
+        (void)cudaStreamSynchronize(cuda->gpus[to].service);
     probe_free(&probe);
     if (status == MGB_OOM) /* no room to try it: as CUDA has it */
         status = access_set(cuda, from, to, true, &refused);

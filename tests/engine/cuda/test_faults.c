@@ -117,24 +117,35 @@ struct play {
     int steps;                  /* before the toggle */
 };
 
-/* Open, some steps, a toggle and another step, close, with the call of that number failing; how many calls there were. */
-static long session_play(const struct play *play, const char *fail, enum mgb_status *status)
+struct outcome {
+    enum mgb_status status;
+    long calls;               /* of all functions */
+    long at_toggle, at_close; /* how often `function` had been called when these began */
+};
+
+/* Open, some steps, a toggle and another step, close, with call number `call` of `function` failing; NULL: none. */
+static void session_play(struct outcome *out, const struct play *play, const char *function,
+                         long call)
 {
     struct bench bench;
     struct mgb_run *run = NULL;
-    machine_set("2", fail);
+    char fail[64];
+    snprintf(fail, sizeof fail, "%.40s:%ld", function ? function : "", call);
+    machine_set("2", function ? fail : NULL);
     bench_begin(&bench, play->before);
-    *status = training_try_open(&run, &bench.training);
-    if (*status == MGB_OK)
-        *status = steps_try(run, play->steps);
-    if (*status == MGB_OK)
-        *status = training_try_set(run, play->after);
-    if (*status == MGB_OK)
-        *status = steps_try(run, 1);
+    out->status = training_try_open(&run, &bench.training);
+    if (out->status == MGB_OK)
+        out->status = steps_try(run, play->steps);
+    out->at_toggle = fake_cuda_calls(function);
+    if (out->status == MGB_OK)
+        out->status = training_try_set(run, play->after);
+    if (out->status == MGB_OK)
+        out->status = steps_try(run, 1);
+    out->at_close = fake_cuda_calls(function);
     if (run)
         mgb_run_close(run);
     bench_end(&bench);
-    return fake_cuda_calls(NULL);
+    out->calls = fake_cuda_calls(NULL);
 }
 
 static bool status_is_clean(enum mgb_status status)
@@ -168,35 +179,83 @@ static bool call_is_due(const struct called *called, long call, long drawn)
 }
 
 struct tally {
-    int played, reported;
+    int played, reported, harmless;
 };
 
+/* The failures that a session may end well with, and nothing else may. */
+enum phase { ANY, TOGGLE, CLOSE };
+static const struct harmless {
+    const char *function; /* the beginning of its name, or all of it where it ends with a blank */
+    enum phase phase;
+    const char *said; /* the engine noted this; "": nothing */
+    int left;         /* handles that may stay */
+    const char *why;
+} harmless[] = {
+    {"cudaFree", ANY, "", 1, "what was to be freed stays"},
+    {"cudaEventDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"cudaStreamDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"cudaGraphDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"cudaGraphExecDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"cublasDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"ncclCommDestroy ", ANY, "", 1, "what was to be freed stays"},
+    {"cudaSetDevice ", CLOSE, "", 1, "what was to be freed there stays"},
+    {"cudaDeviceDisablePeerAccess ", CLOSE, "", 0, "the next session asks for what it wants"},
+    {"cudaSetDevice ", TOGGLE, "CUDA: cudaSetDevice", 1, "an old arena there stays"},
+    {"", TOGGLE, "a queue of /gpu:", 0, "queues are made early; the next step tries again"},
+    {"cudaMalloc ", TOGGLE, "an arena: out of memory", 0, "again without the step's arenas"},
+    {"cudaHostAlloc ", TOGGLE, "a pinned arena", 0, "again without the step's arenas"},
+    {"cudaMalloc ", ANY, "cudaMalloc(&probe->", 0, "no room to try peer access: as CUDA has it"},
+};
+
+static bool name_fits(const char *pattern, const char *function)
+{
+    size_t length = strcspn(pattern, " ");
+    return strncmp(pattern, function, length) == 0 && (!pattern[length] || !function[length]);
+}
+
+/* How many handles the failed call may leave; -1: it had to be reported. */
+static int harm_find(const struct outcome *out, const char *function, long call)
+{
+    enum phase phase = call > out->at_close ? CLOSE : call > out->at_toggle ? TOGGLE : ANY;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        const struct harmless *it = &harmless[i];
+        if (name_fits(it->function, function) && (it->phase == ANY || it->phase == phase) &&
+            strncmp(mgb_message_get(), it->said, strlen(it->said)) == 0)
+            return it->left;
+    }
+    return -1;
+}
+
+/* How often peer access is measured is a matter of time: a call that does not come this time counts for nothing. */
 static void failure_play(const struct play *play, const char *function, long call,
                          struct tally *tally)
 {
-    char fail[64];
-    enum mgb_status status;
+    struct outcome out;
     int before = fake_cuda_live();
-    snprintf(fail, sizeof fail, "%.40s:%ld", function, call);
-    session_play(play, fail, &status);
+    session_play(&out, play, function, call);
+    if (fake_cuda_calls(function) < call)
+        return;
+    int left = out.status == MGB_OK ? harm_find(&out, function, call) : 0;
     tally->played++;
-    tally->reported += status != MGB_OK;
-    if (!status_is_clean(status) || (status != MGB_OK && !mgb_message_get()[0]))
-        fail_msg("%s: status %s, message '%s'", fail, mgb_status_name(status), mgb_message_get());
-    if (fake_cuda_live() > before + 1) /* what the failing call was to free */
-        fail_msg("%s: %d left over", fail, fake_cuda_live() - before);
+    tally->reported += out.status != MGB_OK;
+    tally->harmless += out.status == MGB_OK;
+    if (!status_is_clean(out.status) || left < 0 || !mgb_message_get()[0])
+        fail_msg("%s:%ld: status %s, message '%s'", function, call, mgb_status_name(out.status),
+                 mgb_message_get());
+    if (fake_cuda_live() > before + left)
+        fail_msg("%s:%ld: %d left over", function, call, fake_cuda_live() - before);
 }
 
 static void failures_play(const struct play *play)
 {
-    enum mgb_status status;
+    struct outcome whole;
     int live = fake_cuda_live(); /* of sessions before */
     static struct called called[MOST_FUNCTIONS];
     int functions = 0;
     unsigned draw = SEED;
     struct tally tally = {0};
-    long all = session_play(play, NULL, &status);
-    assert_ok(status);
+    session_play(&whole, play, NULL, 0);
+    assert_ok(whole.status);
     assert_int_equal(fake_cuda_live(), live);
     for (const char *name; (name = fake_cuda_function(functions)); functions++) {
         assert_in_range(functions, 0, MOST_FUNCTIONS - 1);
@@ -210,9 +269,11 @@ static void failures_play(const struct play *play)
                 failure_play(play, called[f].name, call, &tally);
     }
     printf(
-        "%s, then %s: %ld calls of %d functions; %d made to fail (seed %u), %d of them reported\n",
-        play->before, play->after, all, functions, tally.played, SEED, tally.reported);
-    assert_true(tally.reported > tally.played / 2);
+        "%s, then %s: %ld calls of %d functions; %d made to fail (seed %u), %d of them reported, "
+        "%d harmless\n",
+        play->before, play->after, whole.calls, functions, tally.played, SEED, tally.reported,
+        tally.harmless);
+    assert_true(tally.reported > functions / 2);
 }
 
 static void any_failing_call_is_reported_and_survived(void **state)
