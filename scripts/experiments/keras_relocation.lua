@@ -31,3 +31,9 @@ mgb.table(rows, { "model_is", "gpu0_weights", "gpu0_leftover", "gpu0_peak", "cpu
 print("(sizes in MiB, weights as they last from step to step; what towers fetch of them is in the peaks)")
 local left = rows[3].gpu0_leftover
 print(("Cloning leaves %.2f MiB on GPU 0 that nobody uses; moving leaves %.2f."):format(left, rows[4].gpu0_leftover))
+if o.model == "inception_v3" or o.model == "resnet50" then
+  local copy = rows[2].gpu0_weights * mib / 1e9
+  print('The thread has 0.2 GB, "<= 0.2GB" in its text, where the model was built, cloned or not, and counts no clone.')
+  print(("Here the weights are %.3f GB there, and with their clone on the CPU %.3f GB together."):format(copy,
+        copy + rows[3].cpu_weights * mib / 1e9))
+end

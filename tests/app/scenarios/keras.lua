@@ -115,4 +115,20 @@ S.rows{
       for id = gpus, 7 do S.equal(S.held(s, "/gpu:" .. id), 0, "bytes held on /gpu:" .. id .. " beside " .. gpus) end
     end
   end },
+  { "mem", "InceptionV3 and ResNet50, planned as in the thread: the clone and what it leaves on GPU 0 are 0.2 GB", function()
+    for _, model in ipairs{ "inception_v3", "resnet50" } do
+      local weights = 4 * mgb.model(model):summary().parameters
+      local function plan(place)
+        return mgb.plan(S.with({ model = model, like = "keras", gpus = 4, batch = 2 }, place))
+      end
+      local built = plan{}
+      local cloned = plan{ cpu_relocation = true, relocation = "clone" }
+      local moved = plan{ cpu_relocation = true, relocation = "move" }
+      local on_gpu, on_cpu = cloned.gpu_bytes - moved.gpu_bytes, cloned.cpu_bytes - built.cpu_bytes
+      S.near(on_gpu, weights, 0.01, "left on the GPU by cloning " .. model)
+      S.near(on_cpu, weights, 0.01, "the clone on the CPU of " .. model)
+      S.equal(moved.cpu_bytes, cloned.cpu_bytes, "bytes on the CPU when " .. model .. " is moved")
+      S.equal(("%.1f"):format((on_gpu + on_cpu) / 1e9), "0.2", "GB of " .. model .. " in all")
+    end
+  end },
 }
