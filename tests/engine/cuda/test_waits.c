@@ -263,6 +263,8 @@ static void the_loss_of_a_wait_is_caught(void **state)
     for (int i = 0; i < site_count; i++)
         if (sites[i].waits == 0)
             fail_msg("no scenario comes to the wait at %s", sites[i].name);
+        else if (WATCHED && draw_long() && sites[i].tried == 0)
+            fail_msg("no wait at %s was left out", sites[i].name);
         else if (sites[i].tried > 0 && sites[i].spare == sites[i].tried)
             fail_msg("no loss of a wait at %s is noticed", sites[i].name);
         else if (10 * sites[i].by_class > sites[i].tried)
