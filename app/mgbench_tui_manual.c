@@ -36,6 +36,8 @@ static const struct mgb_example examples[] = {
     {"mgbench-tui mlp --backend host --gpus 2",
      "two CPU devices; space runs it, r moves the weights"},
     {"mgbench-tui digits_cnn --data digits --run", "real data, running at once"},
+    {"mgbench-tui inception_v3 --machine p100-pcie-4 --gpus 4",
+     "on a machine that is not there: a simulation of it"},
     {"mgbench-tui --readonly --screen runs", "look at the results, change nothing"},
     {NULL, NULL}};
 
