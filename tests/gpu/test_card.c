@@ -63,11 +63,9 @@ static void operators_match_the_reference(void **state)
     (void)state;
     struct rig rig = rig_open(card.cuda, 0);
     struct rig_play play = {.device = 1, .threads = 1};
-    int checked = 0;
     for (int i = 0; i < conformance_model_count; i++)
-        checked += conformance_model_check(&rig, &play, &conformance_models[i]);
-    printf("%d of %d models lie within the plugin's operators\n", checked, conformance_model_count);
-    assert_true(checked > 0);
+        if (!conformance_model_check(&rig, &play, &conformance_models[i]))
+            fail_msg("%s: the plugin lacks operators of it", conformance_models[i].name);
     rig_close(&rig);
 }
 
