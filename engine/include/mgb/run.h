@@ -109,7 +109,7 @@ const struct mgb_placement *mgb_run_placement(const struct mgb_run *run);
 const struct mgb_effective *mgb_run_effective(const struct mgb_run *run);
 const struct mgb_plan *mgb_run_plan(const struct mgb_run *run); /* of the full step */
 const struct mgb_topology *mgb_run_topology(const struct mgb_run *run);
-const char *mgb_run_backend(const struct mgb_run *run); /* "host" */
+const char *mgb_run_backend(const struct mgb_run *run); /* "host", "cuda" or "sim" */
 const char *mgb_run_remark(const struct mgb_run *run);  /* why this backend; "" */
 int64_t mgb_run_step_index(const struct mgb_run *run);  /* steps done */
 int64_t mgb_run_epoch(const struct mgb_run *run);
