@@ -6,6 +6,7 @@
 # which PyTorch is left out; --models: default resnet50,inception_v3,lstm_lm,gpt2; --precisions: default tf32,bf16; --rounds:
 # default 5, sides in turn, the median counts; --steps: timed steps of a round (30); --python: one that has a torch with CUDA (or
 # $MGB_PEER_PYTHON). Same net, batch, precision, fixed batch of random numbers, dropout and SGD with momentum on both sides.
+# Models with convolutions are run twice, without cuDNN (MGBENCH_CUDNN=off) and with it (on), where the plugin is built with it.
 # --fakes yes: tiny sizes on the fake CUDA runtime, to see that this script works; the page says that it is worth nothing.
 # Times count only of a GPU that nothing else uses: nvidia-smi is asked first, and the page says what it said.
 set -eu
@@ -39,6 +40,8 @@ if [ "$fakes" = yes ]; then
     suffix=_on_fakes sizes='1 32' stretches='2 2 1'
     export MGBENCH_PLUGIN_DIR="$build/fake_plugin"
 fi
+cudnn=no
+! grep -q cudnnConvolutionForward "${MGBENCH_PLUGIN_DIR:-$build}/libmgb_cuda.so" 2>/dev/null || cudnn=yes
 [ -x "$build/mgbench" ] || stop 77 "$build/mgbench is not there"
 [ -x "$build/tests/bench_gpu_card$suffix" ] || stop 77 "$build/tests/bench_gpu_card$suffix is not there; build the target benches"
 "$build/mgbench" devices --backend cuda >/dev/null || stop 77 "no GPU"
@@ -46,17 +49,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# describe MODEL PRECISION: what it is called on either side, its batch and the least part of PyTorch's examples/s, eager.
+# describe MODEL PRECISION: what it is called on either side, its batch, the least part of PyTorch's examples/s, eager, without
+# cuDNN and with it, and the words of MGBENCH_CUDNN that it is run with.
 describe() {
-    net=$1 options='' goal='-'
+    net=$1 options='' goal='-' goal_on='-' ways=off
     case $1 in
-        resnet50) batch=64 goal=0.9 ;;
-        inception_v3) net=inception3 batch=64 ;;
+        resnet50) batch=64 goal=0.9 goal_on=1.1 ways='off on' ;;
+        inception_v3) net=inception3 batch=64 ways='off on' ;;
         lstm_lm) batch=64 ;;
         gpt2) batch=8 options='seq = 256' ;;
         *) stop 2 "--models: resnet50, inception_v3, lstm_lm and gpt2 are known, not $1" ;;
     esac
     [ "$1 $2" != 'gpt2 bf16' ] || goal=1.0
+    [ "$cudnn" = yes ] || ways=off
     if [ "$fakes" = yes ]; then
         batch=2 options='small = true'
     fi
@@ -75,9 +80,9 @@ side() {
     "$@" >>"$work/$name" 2>"$work/err" || { echo "run.sh: $model, $precision: $name failed:" >&2 && tail -n 3 "$work/err" >&2; }
 }
 
-ours() {
+ours() { # off or on
     rm -f "$work"/step.db*
-    side ours "$build/mgbench" -e "$here/../models/step.lua" --db "$work/step.db" --quiet --model "$model" --options "$options" \
+    side "ours_$1" env MGBENCH_CUDNN="$1" "$build/mgbench" -e "$here/../models/step.lua" --db "$work/step.db" --quiet --model "$model" --options "$options" \
         --batch "$batch" --devices 1 --steps "$steps" --warmup 10 \
         --placement "backend = 'cuda', cpu_merge = false, precision = '$precision'"
 }
@@ -89,23 +94,32 @@ theirs() { # eager, or compiled --compiled
     side "$name" $python "$here/on_card.py" "$peer/torch_bench.py" "$net" "$batch" "$steps" "$precision" "$@"
 }
 
-row() {
-    rm -f "$work/ours" "$work/eager" "$work/compiled"
+rows() {
+    rm -f "$work/ours_off" "$work/ours_on" "$work/eager" "$work/compiled"
     round=0
     while [ "$round" -lt "$rounds" ]; do
-        ours
+        for way in $ways; do
+            ours "$way"
+        done
         if [ -n "$peer" ]; then
             theirs eager
             [ "$compiled" = no ] || theirs compiled --compiled
         fi
         round=$((round + 1))
     done
-    echo "$(figure "$work/ours"), $(figure "$work/eager"), $(figure "$work/compiled")" |
-        awk -F', ' -v model="$model" -v precision="$precision" -v batch="$batch" -v goal="$goal" '
+    for way in $ways; do
+        [ "$way" = off ] || goal=$goal_on
+        row
+    done
+}
+
+row() {
+    echo "$(figure "$work/ours_$way"), $(figure "$work/eager"), $(figure "$work/compiled")" |
+        awk -F', ' -v model="$model" -v precision="$precision" -v cudnn="$way" -v batch="$batch" -v goal="$goal" '
         function rate(ms) { return ms > 0 ? sprintf("%.0f", batch * 1000 / ms) : "-" }
         function ratio(ms) { return ms > 0 && $1 > 0 ? sprintf("%.2f", ms / $1) : "-" }
         { met = goal == "-" || ratio($2) == "-" ? "-" : $2 / $1 >= goal ? "yes" : "no"
-          printf "| %s, %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", model, batch, precision, rate($1), rate($2), rate($3),
+          printf "| %s, %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", model, batch, precision, cudnn, rate($1), rate($2), rate($3),
               ratio($2), ratio($3), goal, met }'
 }
 
@@ -137,11 +151,12 @@ sed 's/^/    /' "$work/replay"
 echo
 echo '## Models beside PyTorch, examples a second'
 echo
-echo '| model, batch | precision | mgbench | eager | compiled | to eager | to compiled | goal | met |'
-echo '|---|---|---|---|---|---|---|---|---|'
+[ "$cudnn" = yes ] || printf '%s\n\n' 'The plugin was built without cuDNN (MGB_WITH_CUDNN=ON builds it with it): the rows and goals with it are missing.'
+echo '| model, batch | precision | cuDNN | mgbench | eager | compiled | to eager | to compiled | goal | met |'
+echo '|---|---|---|---|---|---|---|---|---|---|'
 for model in $(echo "$models" | tr , ' '); do
     for precision in $(echo "$precisions" | tr , ' '); do
         describe "$model" "$precision"
-        row
+        rows
     done
 done
