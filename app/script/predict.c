@@ -244,7 +244,7 @@ static int player_varied(lua_State *L)
     lua_Integer first = luaL_checkinteger(L, 5), count = luaL_checkinteger(L, 6);
     lua_createtable(L, (int)count, 0);
     for (lua_Integer i = 0; i < count; i++) {
-        double ns;
+        double ns = 0;
         mgb_script_check(L, varied_play(player, machine, &doubt, seed, (uint64_t)(first + i), &ns));
         lua_pushnumber(L, ns);
         lua_rawseti(L, -2, i + 1);
