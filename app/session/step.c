@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define STOPPED_NS INT64_C(2000000000)
 
@@ -46,7 +45,8 @@ static void step_keep(struct script_session *session, const struct mgb_step_resu
         session->losses[session->loss_count++] = result->loss;
     session->loss = result->loss;
     session->metric_count = result->metric_count < 16 ? result->metric_count : 16;
-    memcpy(session->metrics, result->metrics, (size_t)session->metric_count * sizeof(double));
+    for (int i = 0; i < session->metric_count; i++)
+        session->metrics[i] = result->metrics[i];
 }
 
 /* Whoever asked for the steps has something else to do. */

@@ -120,12 +120,10 @@ static enum mgb_status cuda_load(const struct mgb_backend **out)
         return mgb_fail(MGB_MISSING,
                         "the CUDA plugin cannot be loaded: %s; are the CUDA libraries installed?",
                         dlerror());
-    enum mgb_status status = entry_find(&entry, library, path);
-    if (status == MGB_OK)
-        *out = entry(cpu_kernels);
-    else
-        dlclose(library);
-    return status;
+    /* One that is refused stays loaded: its kernels were registered as it came, for good. */
+    MGB_TRY(entry_find(&entry, library, path));
+    *out = entry(cpu_kernels);
+    return MGB_OK;
 }
 
 bool mgb_backend_lost(void)
