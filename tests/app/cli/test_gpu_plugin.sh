@@ -27,8 +27,11 @@ LC_ALL=C sed "s/$contract/0123456789abcdef/g" "$whole" >"$plugin"
 taken_are 'of another build' 0 "$plugin was built from other sources than this program; build both anew from the same"
 expect 4 '' "mgbench: $plugin was built from other sources than this program; build both anew from the same" \
     "$MGBENCH" run mlp --backend cuda --steps 1
-LC_ALL=C sed 's/mgb_cuda_contract/mgb_cuda_kontract/g' "$whole" >"$plugin"
-taken_are 'of a build that says nothing' 0 'was built from other sources'
+# AddressSanitizer's own symbols hold the name too, and without them nothing can be loaded.
+if ! grep -q __odr_asan "$whole"; then
+    LC_ALL=C sed 's/mgb_cuda_contract/mgb_cuda_kontract/g' "$whole" >"$plugin"
+    taken_are 'of a build that says nothing' 0 'was built from other sources'
+fi
 cp "$nvml" "$plugin"
 taken_are 'another library' 0 "$plugin is no CUDA plugin of this program; build it anew"
 echo 'no library' >"$plugin"
