@@ -2,6 +2,7 @@
 #include "tests/fake_cuda/capture.h"
 #include "tests/fake_cuda/gemm.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 struct cublasContext {
