@@ -36,7 +36,7 @@ static enum mgb_status tasks_add(struct rows *rows, const struct mgb_plan *plan)
     MGB_TRY(mgb_cli_plan_count(counts, &all, plan));
     for (int kind = 0; kind < MGB_CLI_TASK_KINDS; kind++)
         if (counts[kind] > 0)
-            row_add(rows, "tasks", -1, -1, mgb_cli_task_kind_name((enum mgb_task_kind)kind),
+            row_add(rows, "tasks", -1, -1, mgb_task_kind_name((enum mgb_task_kind)kind),
                     counts[kind]);
     row_add(rows, "tasks", -1, -1, "all", all);
     return MGB_OK;

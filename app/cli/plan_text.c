@@ -6,17 +6,6 @@
 
 #define MIB (1024.0 * 1024.0)
 
-const char *mgb_cli_task_kind_name(enum mgb_task_kind kind)
-{
-    static const char *const names[] = {
-        [MGB_TASK_COMPUTE] = "compute", [MGB_TASK_COPY] = "copy",
-        [MGB_TASK_REDUCE] = "reduce",   [MGB_TASK_ALLREDUCE] = "allreduce",
-        [MGB_TASK_FILL] = "fill",       [MGB_TASK_NORM] = "norm",
-        [MGB_TASK_CLIP] = "clip",       [MGB_TASK_UPDATE] = "update",
-        [MGB_TASK_CAST] = "cast",       [MGB_TASK_MERGE] = "merge"};
-    return names[kind];
-}
-
 enum mgb_status mgb_cli_plan_count(int64_t counts[MGB_CLI_TASK_KINDS], int64_t *all,
                                    const struct mgb_plan *plan)
 {
@@ -39,7 +28,7 @@ static enum mgb_status tasks_print(const struct mgb_plan *plan)
     for (int kind = 0, first = 1; kind < MGB_CLI_TASK_KINDS; kind++)
         if (counts[kind] > 0) {
             printf("%s%" PRId64 " %s", first ? ": " : ", ", counts[kind],
-                   mgb_cli_task_kind_name((enum mgb_task_kind)kind));
+                   mgb_task_kind_name((enum mgb_task_kind)kind));
             first = 0;
         }
     putchar('\n');

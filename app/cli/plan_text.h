@@ -5,7 +5,6 @@
 #include <mgb/plan.h>
 
 enum { MGB_CLI_TASK_KINDS = MGB_TASK_MERGE + 1 };
-const char *mgb_cli_task_kind_name(enum mgb_task_kind kind);
 
 /* Tasks as they are played, once for each tower of a class; returns by `all` how many there are. */
 enum mgb_status mgb_cli_plan_count(int64_t counts[MGB_CLI_TASK_KINDS], int64_t *all,

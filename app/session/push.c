@@ -57,7 +57,7 @@ static void push_tasks(struct script_session *session, const struct mgb_step_res
             .device = session_device(session, time->device),
             .queue = collective ? "collective"
                                 : session_device(session, link ? time->from : time->device),
-            .kind = mgb_session_task_kind_name(task->kind),
+            .kind = mgb_task_kind_name(task->kind),
             .name = texts ? texts->name[i] : "?",
             .phase = task->phase,
             .start_ns = time->start_ns,

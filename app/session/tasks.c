@@ -6,33 +6,6 @@
 /* Beyond so many members each all-reduce names its own waits only: all of all would grow with the square. */
 enum { MOST_MEMBERS = 64 };
 
-const char *mgb_session_task_kind_name(enum mgb_task_kind kind)
-{
-    switch (kind) {
-    case MGB_TASK_COMPUTE:
-        return "compute";
-    case MGB_TASK_COPY:
-        return "copy";
-    case MGB_TASK_REDUCE:
-        return "reduce";
-    case MGB_TASK_ALLREDUCE:
-        return "allreduce";
-    case MGB_TASK_FILL:
-        return "fill";
-    case MGB_TASK_NORM:
-        return "norm";
-    case MGB_TASK_CLIP:
-        return "clip";
-    case MGB_TASK_UPDATE:
-        return "update";
-    case MGB_TASK_CAST:
-        return "cast";
-    case MGB_TASK_MERGE:
-        return "merge";
-    }
-    return "compute";
-}
-
 struct listing {
     const struct mgb_plan *plan;
     const struct mgb_flat *flat;

@@ -1,12 +1,9 @@
-/* Flat tasks of a plan: what kind one is of, and for which others each waits. Order within a queue is not among the waits:
+/* Flat tasks of a plan: for which others each waits. Order within a queue is not among the waits:
  * queue and start tell it. Knows plans only. */
 #ifndef APP_SESSION_TASKS_H
 #define APP_SESSION_TASKS_H
 
 #include <mgb/plan.h>
-
-/* The word of the database contract ("compute"); static. */
-const char *mgb_session_task_kind_name(enum mgb_task_kind kind);
 
 struct session_task_waits {
     int count;  /* flat tasks that have a list: the first ones */

@@ -3,10 +3,14 @@
 
 #include <mgb/plan.h>
 
-static const char *kind_name(enum mgb_task_kind kind)
+const char *mgb_task_kind_name(enum mgb_task_kind kind)
 {
-    static const char *const names[] = {"compute", "copy", "reduce", "allreduce", "fill",
-                                        "norm",    "clip", "update", "cast",      "merge"};
+    static const char *const names[] = {
+        [MGB_TASK_COMPUTE] = "compute", [MGB_TASK_COPY] = "copy",
+        [MGB_TASK_REDUCE] = "reduce",   [MGB_TASK_ALLREDUCE] = "allreduce",
+        [MGB_TASK_FILL] = "fill",       [MGB_TASK_NORM] = "norm",
+        [MGB_TASK_CLIP] = "clip",       [MGB_TASK_UPDATE] = "update",
+        [MGB_TASK_CAST] = "cast",       [MGB_TASK_MERGE] = "merge"};
     return names[kind];
 }
 
@@ -119,7 +123,7 @@ static void task_text(struct mgb_text *text, const struct mgb_plan *plan, int in
     const struct mgb_task *task = &plan->tasks[index];
     mgb_text_add(text, "task t%d ", index);
     class_text(text, task->class);
-    mgb_text_add(text, " %s %s ", mgb_phase_name(task->phase), kind_name(task->kind));
+    mgb_text_add(text, " %s %s ", mgb_phase_name(task->phase), mgb_task_kind_name(task->kind));
     place_text(text, plan, task);
     mgb_text_add(text, " '%s'", task->name);
     if (task->rows > 0)

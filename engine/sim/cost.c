@@ -70,32 +70,10 @@ static double peak_of(const struct mgb_sim *sim, const struct mgb_plan *plan,
     return peak > 0 ? peak : d->tflops[MGB_PRECISION_F32];
 }
 
-/* Names of factors that are no operators'. */
 static const char *factor_name(const struct mgb_plan *plan, const struct mgb_task *task)
 {
-    switch (task->kind) {
-    case MGB_TASK_COMPUTE:
-        return mgb_op_name(plan->graph->nodes[task->node].kind);
-    case MGB_TASK_COPY:
-        return "copy";
-    case MGB_TASK_REDUCE:
-        return "reduce";
-    case MGB_TASK_ALLREDUCE:
-        return "allreduce";
-    case MGB_TASK_FILL:
-        return "fill";
-    case MGB_TASK_NORM:
-        return "norm";
-    case MGB_TASK_CLIP:
-        return "clip";
-    case MGB_TASK_UPDATE:
-        return "update";
-    case MGB_TASK_CAST:
-        return "cast";
-    case MGB_TASK_MERGE:
-        return "merge";
-    }
-    return "";
+    return task->kind == MGB_TASK_COMPUTE ? mgb_op_name(plan->graph->nodes[task->node].kind)
+                                          : mgb_task_kind_name(task->kind);
 }
 
 /* 0: none is given. */

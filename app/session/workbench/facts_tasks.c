@@ -6,7 +6,7 @@ static void task_fill(struct mgb_facts_task *out, const struct mgb_task *task,
                       const struct mgb_flat_task *flat)
 {
     *out = (struct mgb_facts_task){
-        .kind = mgb_session_task_kind_name(task->kind),
+        .kind = mgb_task_kind_name(task->kind),
         .phase = task->phase,
         .device = flat->device,
         .from = flat->from,

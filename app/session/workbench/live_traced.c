@@ -132,7 +132,7 @@ static void tasks_fill(struct mgb_bench_traced *out, const struct mgb_step_resul
             .end_ns = time->start_ns + time->duration_ns,
             .bytes = task->bytes,
             .name = names[time->task],
-            .kind = mgb_session_task_kind_name(task->kind),
+            .kind = mgb_task_kind_name(task->kind),
         };
     }
     out->count = result->task_count;

@@ -39,9 +39,9 @@ enum mgb_task_kind {
     MGB_TASK_CAST, /* dst, src: f32 to the wire type (dst has half the bytes), back (twice), or rounded and kept as f32 */
     MGB_TASK_MERGE, /* mean, variance; the towers' means, then their variances: those of all their rows together */
 };
-
+/* "compute", the word of the database contract; static. */
+const char *mgb_task_kind_name(enum mgb_task_kind kind);
 enum mgb_queue_kind { MGB_QUEUE_COMPUTE, MGB_QUEUE_COPY };
-
 #define MGB_SELF -1       /* device: that of the tower the task or buffer belongs to */
 #define MGB_ROOT -1       /* class of what exists once */
 #define MGB_OWN -1        /* operand or wait: the instance of this very tower, or the root's one */
