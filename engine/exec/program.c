@@ -156,8 +156,8 @@ static enum mgb_status slots_add(struct mgb_program *program)
                : no_memory();
 }
 
-enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site,
-                                 struct mgb_plan *plan)
+/* Takes the plan over, on failure too. */
+static enum mgb_status program_begin(struct mgb_program **out, struct mgb_plan *plan)
 {
     struct mgb_program *program = mgb_alloc(sizeof *program);
     if (!program) {
@@ -165,10 +165,19 @@ enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site
         return no_memory();
     }
     program->plan = plan;
-    program->site = site;
     program->replay = MGB_CHOICE_NO;
     mgb_pool_init(&program->pool);
+    *out = program;
+    return MGB_OK;
+}
+
+enum mgb_status mgb_program_make(struct mgb_program **out, struct mgb_site *site,
+                                 struct mgb_plan *plan)
+{
+    struct mgb_program *program = NULL;
     enum mgb_status status;
+    MGB_TRY(program_begin(&program, plan));
+    program->site = site;
     MGB_TRY_GOTO(status, mgb_plan_expand(&program->flat, plan), failed);
     program->count = program->flat.count;
     program->commands =
@@ -192,16 +201,8 @@ enum mgb_status mgb_program_make_virtual(struct mgb_program **out,
                                          const struct mgb_virtual *play_virtual,
                                          struct mgb_plan *plan)
 {
-    struct mgb_program *program = mgb_alloc(sizeof *program);
-    if (!program) {
-        mgb_plan_free(plan);
-        return no_memory();
-    }
-    program->plan = plan;
-    program->play_virtual = play_virtual;
-    program->replay = MGB_CHOICE_NO;
-    mgb_pool_init(&program->pool);
-    *out = program;
+    MGB_TRY(program_begin(out, plan));
+    (*out)->play_virtual = play_virtual;
     return MGB_OK;
 }
 

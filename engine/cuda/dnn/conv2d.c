@@ -241,12 +241,11 @@ static enum mgb_status conv_prepare(struct mgb_kernel *kernel, struct mgb_queue 
         return mgb_fail(MGB_NO_MEMORY, "no memory to prepare %s", kernel->name);
     kernel->prepared = conv;
     MGB_TRY(descriptors_make(conv, queue->cuda, &kernel->use));
+    conv->algorithm = *algorithm;
     if (*algorithm < 0)
         MGB_TRY(algorithm_choose(conv, &kernel->use, queue));
     else
         MGB_TRY(algorithm_measure(&conv->bytes, kernel->use.kind, queue, conv, *algorithm));
-    if (*algorithm >= 0)
-        conv->algorithm = *algorithm;
     *algorithm = conv->algorithm;
     return MGB_OK;
 }
@@ -266,8 +265,6 @@ static enum mgb_status forward_start(const struct call *c)
 {
     const struct conv *conv = c->conv;
     struct mgb_cuda *cuda = c->queue->cuda;
-    MGB_TRY(
-        mgb_cuda_transpose_matrix(c->queue, c->weight, c->launch->inputs[1], c->cells, c->filters));
     MGB_CUDNN_TRY(cuda->dnn, cuda, cudnnConvolutionForward, c->queue->dnn, &one, conv->x,
                   c->launch->inputs[0], conv->w, c->weight, conv->window,
                   (cudnnConvolutionFwdAlgo_t)conv->algorithm, c->workspace, conv->bytes, &zero,
@@ -279,8 +276,6 @@ static enum mgb_status grad_x_start(const struct call *c)
 {
     const struct conv *conv = c->conv;
     struct mgb_cuda *cuda = c->queue->cuda;
-    MGB_TRY(
-        mgb_cuda_transpose_matrix(c->queue, c->weight, c->launch->inputs[1], c->cells, c->filters));
     MGB_CUDNN_TRY(cuda->dnn, cuda, cudnnConvolutionBackwardData, c->queue->dnn, &one, conv->w,
                   c->weight, conv->y, c->launch->inputs[0], conv->window,
                   (cudnnConvolutionBwdDataAlgo_t)conv->algorithm, c->workspace, conv->bytes, &zero,
@@ -313,6 +308,8 @@ static enum mgb_status conv_start(struct mgb_queue *queue, const struct mgb_kern
                      .workspace = (char *)launch->workspace + weight_bytes(use),
                      .cells = cells_of(a),
                      .filters = a->y.dim[2]};
+    if (use->kind != MGB_OP_CONV2D_GRAD_W)
+        MGB_TRY(mgb_cuda_transpose_matrix(queue, c.weight, launch->inputs[1], c.cells, c.filters));
     if (use->kind == MGB_OP_CONV2D_GRAD_X)
         return grad_x_start(&c);
     if (use->kind == MGB_OP_CONV2D) {
